@@ -37,15 +37,18 @@ const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
  */
 export function unreachedIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
   const before = exchangesIn(recorded)
-  const known = new Set(failuresIn(before, before).map(({ key }) => key))
+  // What was asked again, and answered, when it was recorded is no way to go on without it.
+  const isAskedAgain = ({ event }: Failure): boolean =>
+    before.some((one) => questionOf(one) === questionOf(event) && isAnswered(one, before))
+  const known = new Set(failuresIn(before, before).flatMap((one) => (isAskedAgain(one) ? [] : [one.key])))
   const all = exchangesIn(events)
   // What a tape answered was not asked for real.
   const ofTape = new Set(before)
   const lost = failuresIn(all, before).filter(({ event }) => !ofTape.has(event))
-  const answered = all.filter((one) => one.response !== undefined && !lost.some(({ event }) => event === one))
+  const answered = all.filter((one) => isAnswered(one, before))
   return lost.findLast(({ event, key, isItsWay }) => {
     const isKnown = known.has(key)
-    if (isKnown && isItsWay) return false
+    if ((isKnown && isItsWay) || isBeaten(event, answered)) return false
     const question = questionOf(event)
     const isOfModel = readModelCall(event) !== undefined
     return !answered.some(
@@ -53,6 +56,17 @@ export function unreachedIn(events: readonly TapeEvent[], recorded: readonly Tap
         questionOf(one) === question || (isKnown && isOfModel && one.n > event.n && readModelCall(one) !== undefined),
     )
   })
+}
+
+function isAnswered(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
+  return event.response !== undefined && failureOf(event, others) === undefined
+}
+
+/** Whether an agent gave a call up, or left it open, for the answer of another one that was under way beside it. */
+function isBeaten({ n, response, error, aborted }: ExchangeEvent, answered: readonly ExchangeEvent[]): boolean {
+  if (response !== undefined || error !== undefined) return false
+  const until = aborted?.[0] ?? Number.POSITIVE_INFINITY
+  return answered.some((one) => one.n < until && one.response!.moment[0] > n && one.response!.moment[0] < until)
 }
 
 /** Why one call of a model has no whole answer, as far as that is seen without others. */
@@ -79,8 +93,10 @@ function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Fail
   const { response, error, aborted } = event
   const inside = errorIn(event)
   if (aborted !== undefined && inside === undefined)
-    return response === undefined ? failure(event, { because: givenUp }, true) : undefined
-  if (response === undefined) return failure(event, unconnected(noModel, error?.message))
+    return response === undefined
+      ? { event, because: givenUp, key: `${givenUp} ${questionOf(event)}`, isItsWay: true }
+      : undefined
+  if (response === undefined) return failure(event, error ? unconnected(noModel, error.message) : { because: noModel })
   const { status } = response
   if (status >= 400) {
     const said = messageIn(responseBytes(event).toString('utf8'))
@@ -105,11 +121,13 @@ function failureOfService(event: ExchangeEvent): Failure | undefined {
 }
 
 function failure(event: ExchangeEvent, lost: Omit<Unreached, 'event'>, isItsWay = false): Failure {
-  return { event, ...lost, key: `${lost.because} ${questionOf(event)}`, isItsWay }
+  // What is asked of a model says what came before, by ids that are others each time.
+  const asked = readModelCall(event)?.request.model
+  return { event, ...lost, key: `${lost.because} ${asked ?? ''} ${event.url}`, isItsWay }
 }
 
-function unconnected(who: string, said: string | undefined): Omit<Unreached, 'event'> {
-  return said === undefined ? { because: who } : { because: `${who}: ${said}`, said }
+function unconnected(who: string, said: string): Omit<Unreached, 'event'> {
+  return { because: `${who}: ${said}`, said }
 }
 
 /** The class of an error in an answer that began well. */
@@ -172,7 +190,7 @@ export function keptWaiting({
 
 function questionsIn(events: readonly TapeEvent[]): number {
   const calls = callsIn(events)
-  const lost = failuresIn(calls, []).map(({ event }) => event)
+  const lost = calls.filter((one) => !isAnswered(one, []))
   return calls.length - lost.length + new Set(lost.map(questionOf)).size
 }
 

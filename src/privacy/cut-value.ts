@@ -1,9 +1,11 @@
-import { joinedBytes, type Json } from '../tape/index.ts'
+import { type CutValue, isCut, joinedBytes, type Json } from '../tape/index.ts'
 import { CappedBody, type CutBody } from './capped-body.ts'
 import { cutOverlap, redactSides } from './cut.ts'
 import type { Redactor } from './redactor.ts'
 
 interface CutJson extends CutBody {
+  /** Placeholders stand in it, or what looks like some. */
+  readonly isMarked: boolean
   /** Name and quote of the text in which `tail` begins: it may be secret for its name. */
   readonly opening: string
 }
@@ -29,8 +31,11 @@ export function cappedValue(value: Json, window: number): Json {
   const body = new CappedBody(2 * window)
   const longTexts: { readonly name: string; readonly from: number; readonly to: number }[] = []
   let text = ''
+  let [isMarked, last] = [false, '']
   const flush = (): void => {
     body.add(Buffer.from(text))
+    isMarked ||= placeholder.test(last + text)
+    last = text.slice(-placeholderLength)
     text = ''
   }
   const write = (part: string): void => {
@@ -54,9 +59,44 @@ export function cappedValue(value: Json, window: number): Json {
   const begun = longTexts.find(({ from, to }) => from <= tailStart && tailStart < to)
   left.set(inPlace, {
     ...cut,
+    isMarked,
     opening: begun === undefined ? '' : `${JSON.stringify(begun.name)}:${begun.from < tailStart ? '"' : ''}`,
   })
   return inPlace
+}
+
+/** How placeholders of secrets and of keys begin. */
+const placeholder = /redacted-|\[key-/
+const placeholderLength = 'redacted-'.length
+
+/** Of values that were cut, those in which placeholders stand. */
+const marked = new WeakSet<object>()
+/** Those that stand for one of a tape of which not all was compared. */
+const inPart = new WeakSet<object>()
+
+/**
+ * A value of a run that follows a tape and was cut, as the one of the tape it may be. Where a secret stands in it, a replay has a
+ * placeholder of another length in its place: size and digest are others then, and the ends are as long as both are.
+ *
+ * @returns `undefined` where it is none of them, or all of it can be compared
+ */
+export function recordedCut(live: Json, recorded: Iterable<Json>): Json | undefined {
+  if (!isCut(live) || !marked.has(live)) return undefined
+  for (const one of recorded) {
+    if (!isCut(one)) continue
+    const [head, tail] = [Math.min(one.head.length, live.head.length), Math.min(one.tail.length, live.tail.length)]
+    const isSame = one.head.slice(0, head) === live.head.slice(0, head)
+    if (!isSame || one.tail.slice(one.tail.length - tail) !== live.tail.slice(live.tail.length - tail)) continue
+    const same = { ...(one as CutValue) }
+    inPart.add(same)
+    return same as unknown as Json
+  }
+  return undefined
+}
+
+/** Whether a cut value was compared in part, for a secret stands in it. */
+export function isComparedInPart(value: object): boolean {
+  return inPart.has(value)
 }
 
 /** What may stand on a tape of a value, or of what {@link cappedValue} left of it. */
@@ -70,7 +110,7 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   const start = first!.findIndex((byte) => (byte & 0xc0) !== 0x80)
   const after = [Buffer.from(cut.opening), first!.subarray(start), ...others]
   const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor)
-  return {
+  const json = {
     $type: 'cut',
     cut: size - kept,
     size,
@@ -79,6 +119,8 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
     tail: joinedBytes(tail).toString(),
     ...(!isChanged && { sha256 }),
   }
+  if (cut.isMarked) marked.add(json)
+  return json
 }
 
 /** Roughly what a value, or what is left of it, takes in memory, in bytes. */

@@ -5,7 +5,7 @@ import type { NotCompared } from '../match/redacted.ts'
 import { hiddenPart, orderOfSteps, unkeptHeader } from '../match/hidden-part.ts'
 import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
 import type { RunOutcome, SharedRequest } from '../match/types.ts'
-import { droppedCap, type Redactor } from '../privacy/index.ts'
+import { droppedCap, isComparedInPart, type Redactor } from '../privacy/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
@@ -73,7 +73,7 @@ export class HiddenParts {
 
   /** Of a value of which the tape has the two ends, and no digest: something in them was redacted. */
   ofCut(path: string, value: Json | undefined): readonly NotCompared[] {
-    if (!isCut(value) || value.sha256 !== undefined) return []
+    if (!isCut(value) || (value.sha256 !== undefined && !isComparedInPart(value))) return []
     const why =
       'the tape has its two ends and its size: record the run again with a larger cap, bodies: { maxMegabytes }'
     return this.#named(path, [{ at: '', what: 'what the recorder cut out' }], why)

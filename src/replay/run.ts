@@ -1,6 +1,6 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
-import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { recordedCut, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
@@ -748,7 +748,7 @@ export class ReplayRun {
    * @param recorded - values of the tape in whose place it may stand
    */
   encodeAs(value: unknown, recorded: () => Iterable<Json>, json = this.encode(value)): Json {
-    return this.#lateValues?.redacted(json, recorded()) ?? json
+    return this.#lateValues?.redacted(json, recorded()) ?? recordedCut(json, recorded()) ?? json
   }
 
   recordedMarks(name: string): readonly Json[] {

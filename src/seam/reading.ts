@@ -24,11 +24,13 @@ export function hearReading(body: Body, heard: (how: BodyUse) => void): void {
   heard('unread')
   let isDropped = false
   for (const name of asking) {
-    const method = body[name] as Method | undefined
-    if (method === undefined) continue
+    if (body[name] === undefined) continue
+    const own = Object.hasOwn(body, name) ? (body[name] as Method) : undefined
     const heardMethod: Method = function (...args) {
       if (name === 'dump') isDropped = true
       else if (!isDropped && (asking.indexOf(name) > 1 || args[0] === 'data' || args[0] === 'readable')) heard('read')
+      // The one that its class has by now: it may have another class, or be patched, since.
+      const method = own ?? (Reflect.get(Object.getPrototypeOf(this) as object, name, this) as Method)
       return Reflect.apply(method, this, args)
     }
     // As a method: who copies or lists an answer does not meet it.

@@ -100,6 +100,10 @@ describe('a run whose provider fails in its middle', () => {
     expect(await draw(await record(0), 1)).toEqual({ grade: 'bad', because: undefined })
   })
 
+  test('has no grade where the recorded one asked again, and was answered', async () => {
+    expect(await draw(await record(1), 2)).toMatchObject({ grade: 'ungraded' })
+  })
+
   test('is graded where it failed like that when it was recorded', async () => {
     expect(await draw(await record(2), 2)).toEqual({ grade: 'bad', because: undefined })
   })
@@ -346,5 +350,88 @@ describe('a run whose tools run for real', () => {
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
     isRefused = false
     expect(await (await draw(true))()).toEqual({ grade: 'bad', because: undefined })
+  })
+})
+
+describe('a run that asks two models at once and takes the first answer', () => {
+  let slow = 'two'
+  let isPrimaryDown = false
+  /** No two answers are the same, so that questions behind them are not. */
+  let answers = 100
+  const base = served(
+    createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => (body += chunk))
+      request.on('end', () => {
+        const { model } = JSON.parse(body) as { model: string }
+        if (model === slow) return
+        if (isPrimaryDown && model === 'one') {
+          response.statusCode = 503
+          return void response.end()
+        }
+        response.setHeader('content-type', 'application/json')
+        const choices = [{ index: 0, message: { role: 'assistant', content: model }, finish_reason: 'stop' }]
+        response.end(JSON.stringify({ id: `c${answers++}`, object: 'chat.completion', model, choices }))
+      })
+    }),
+  )
+  let dir = ''
+  beforeAll(async () => {
+    await installReplay()
+    dir = mkdtempSync(join(tmpdir(), 'harvest-hedge-'))
+  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  const ask = async (model: string, signal: AbortSignal, said: string): Promise<string> => {
+    const messages = [{ role: 'user', content: said }]
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ model, messages })
+    const answer = await fetch(`${base()}/v1/chat/completions`, { method: 'POST', headers, body, signal })
+    if (!answer.ok) throw new Error(`status ${answer.status}`)
+    return `${said} ${await answer.text()}`
+  }
+  const graded = async (agent: () => Promise<unknown>) => {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'asker', input: {} }, agent)
+    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
+    const tape = readTape(recorder.lastTape ?? '')
+    const options = { load: async () => agent, oracle, budget: openBudget({}), timeoutMs: 20_000, isCrossVersion: true }
+    const source = await forkSourceOf(tape, options)
+    return async () => {
+      const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
+      return { grade, because }
+    }
+  }
+
+  test('is graded, whichever answers first', async () => {
+    const hedging = async (): Promise<string> => {
+      const given = new AbortController()
+      const both = ['one', 'two'].map((model) => ask(model, given.signal, 'Well?'))
+      const first = await Promise.any(both)
+      given.abort()
+      await Promise.allSettled(both)
+      return `${first} ${slow}`
+    }
+    slow = 'two'
+    const again = await graded(hedging)
+    expect(await again()).toEqual({ grade: 'bad', because: undefined })
+    slow = 'one'
+    expect(await again()).toEqual({ grade: 'bad', because: undefined })
+  })
+
+  test('is graded where the first one is down as it was when recorded, and another one answers', async () => {
+    slow = ''
+    isPrimaryDown = true
+    const steady = async (): Promise<string> => {
+      const { signal } = new AbortController()
+      let said = 'Well?'
+      for (let turn = 0; turn < 2; turn++) {
+        const now = said
+        said = await ask('one', signal, now).catch(() => ask('two', signal, now))
+      }
+      return said
+    }
+    const forked = await graded(steady)
+    expect((await forked()).grade).toBe('bad')
   })
 })

@@ -421,3 +421,43 @@ test('what stands between the two ends is not searched but near them, where it t
   expect(await cutWith(cap / 2 + 8 * 1024)).toEqual({ isWhole: false, sha256: undefined })
   expect(await cutWith(limit + 4 * 64 * 1024 - cap / 2 - 8 * 1024)).toEqual({ isWhole: false, sha256: undefined })
 })
+
+describe.each([
+  ['at its head', { first: true }],
+  ['in its middle', {}],
+  ['at its tail', { last: true }],
+])('arguments that are cut, with a secret of an answer %s', (_, at: { first?: boolean; last?: boolean }) => {
+  const fetchKey = tool('fetch_key', async () => ({ password: 'tr33house-and-a-lake' }))
+  const save = tool('save', async (_given: unknown) => 'saved')
+  const agent =
+    (end = '') =>
+    async (): Promise<void> => {
+      const { password } = await fetchKey()
+      const half = long(limit)
+      const parts = at.first ? [password, half, half] : at.last ? [half, half, password] : [half, password, half]
+      const given = { a: parts[0], b: parts[1], c: `${parts[2]}`, d: end }
+      await save(given)
+      mark('saved', given)
+      message('a', 'b', given)
+    }
+
+  test('are the same in a replay of the same agent, and listed as compared in part', async () => {
+    const { tape } = await recorded(agent())
+    expect(callsOf(tape)[1]!.args).toMatchObject({ $type: 'cut' })
+    const { drift, problems, notCompared } = await replayTape(tape, async () => {
+      await agent()()
+      return 'done'
+    })
+    expect([drift, problems]).toEqual([[], []])
+    expect(notCompared.map(({ path }) => path)).toEqual(expect.arrayContaining(['args']))
+  })
+
+  test('are others where their ends are', async () => {
+    const { tape } = await recorded(agent())
+    const { drift } = await replayTape(tape, async () => {
+      await agent('another end')()
+      return 'done'
+    })
+    expect(drift.length).toBeGreaterThan(0)
+  })
+})
