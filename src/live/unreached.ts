@@ -110,7 +110,7 @@ function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Fail
   return said === undefined ? undefined : failure(event, { because: `${brokeOff}: ${said}`, status, said })
 }
 
-/** What a service says of a question is an answer, be it a refusal; that it is down is none. */
+/** What a service says of a question is an answer, be it a refusal; that it is down is no answer. */
 function failureOfService(event: ExchangeEvent): Failure | undefined {
   const { via, response, error, aborted, oneWay } = event
   if (via === 'stdio' || via === 'websocket' || aborted !== undefined || oneWay === true) return undefined

@@ -1,5 +1,5 @@
-import { cappedValue, redactedValue, type Redactor } from '../privacy/index.ts'
-import { cutsOfEvent, encodeFor, type Json, type Tape } from '../tape/index.ts'
+import { cappedValue, holdsPlaceholders, redactedValue, type Redactor } from '../privacy/index.ts'
+import { cutsOfEvent, encodeFor, isCut, type Json, type Tape } from '../tape/index.ts'
 
 /** A value of a run that follows a tape, as the recorder of that would have written it: cut where it cut. */
 export function encodeOn(tape: Tape, value: unknown, redactor: Redactor): Json {
@@ -19,3 +19,31 @@ function valueWindow(tape: Pick<Tape, 'events'>): number | undefined {
 }
 
 const windows = new WeakMap<object, { readonly of: number | undefined }>()
+
+/** Cut values of which not all was compared. */
+const inPart = new WeakSet<object>()
+
+/**
+ * A value of a run that follows a tape and was cut, as the one of the tape that it may be. Where a secret stands in it, a replay has
+ * a placeholder of another length in its place: size and digest are others then, and the ends are as long as both are.
+ *
+ * @returns `undefined` where it holds no placeholder, or is like no value of the tape
+ */
+export function recordedCut(live: Json, recorded: Iterable<Json>): Json | undefined {
+  if (!isCut(live) || !holdsPlaceholders(live)) return undefined
+  for (const one of recorded) {
+    if (!isCut(one)) continue
+    const [head, tail] = [Math.min(one.head.length, live.head.length), Math.min(one.tail.length, live.tail.length)]
+    const isSame = one.head.slice(0, head) === live.head.slice(0, head)
+    if (!isSame || one.tail.slice(one.tail.length - tail) !== live.tail.slice(live.tail.length - tail)) continue
+    const same = { ...(one as object) } as Json & object
+    inPart.add(same)
+    return same
+  }
+  return undefined
+}
+
+/** Whether a cut value was compared in part, for a secret stands in it. */
+export function isComparedInPart(value: object): boolean {
+  return inPart.has(value)
+}

@@ -1,4 +1,4 @@
-import { type CutValue, isCut, joinedBytes, type Json } from '../tape/index.ts'
+import { joinedBytes, type Json } from '../tape/index.ts'
 import { CappedBody, type CutBody } from './capped-body.ts'
 import { cutOverlap, redactSides } from './cut.ts'
 import type { Redactor } from './redactor.ts'
@@ -71,32 +71,9 @@ const placeholderLength = 'redacted-'.length
 
 /** Of values that were cut, those in which placeholders stand. */
 const marked = new WeakSet<object>()
-/** Those that stand for one of a tape of which not all was compared. */
-const inPart = new WeakSet<object>()
-
-/**
- * A value of a run that follows a tape and was cut, as the one of the tape it may be. Where a secret stands in it, a replay has a
- * placeholder of another length in its place: size and digest are others then, and the ends are as long as both are.
- *
- * @returns `undefined` where it is none of them, or all of it can be compared
- */
-export function recordedCut(live: Json, recorded: Iterable<Json>): Json | undefined {
-  if (!isCut(live) || !marked.has(live)) return undefined
-  for (const one of recorded) {
-    if (!isCut(one)) continue
-    const [head, tail] = [Math.min(one.head.length, live.head.length), Math.min(one.tail.length, live.tail.length)]
-    const isSame = one.head.slice(0, head) === live.head.slice(0, head)
-    if (!isSame || one.tail.slice(one.tail.length - tail) !== live.tail.slice(live.tail.length - tail)) continue
-    const same = { ...(one as CutValue) }
-    inPart.add(same)
-    return same as unknown as Json
-  }
-  return undefined
-}
-
-/** Whether a cut value was compared in part, for a secret stands in it. */
-export function isComparedInPart(value: object): boolean {
-  return inPart.has(value)
+/** Whether placeholders stand in a value that was cut. */
+export function holdsPlaceholders(cut: object): boolean {
+  return marked.has(cut)
 }
 
 /** What may stand on a tape of a value, or of what {@link cappedValue} left of it. */
