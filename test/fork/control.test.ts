@@ -101,14 +101,6 @@ describe('what a what-if is compared with', () => {
   const reaches: ForkChange = { step: 1, path: 'result.total', value: 30 }
 
   // The four rows: code as recorded and changed, a change that reaches nothing and one that does.
-  it('says how the run of today ends where the tape does not, as of an import', async () => {
-    const unseen: Tape = { ...tape, close: { ...tape.close!, outcome: { status: 'unknown' } } }
-    const { branch, differs, outcome, run } = await controlOf(unseen, { load: async () => agentOf({}) })
-    expect(outcome).toMatchObject({ status: 'returned', value: { answer: 'refunded 25' } })
-    expect([differs, typeof branch]).toEqual([undefined, 'string'])
-    expect(run.close?.outcome).toMatchObject(outcome!)
-  })
-
   it('names the limit of one run where the unchanged run takes longer', async () => {
     const slow = async (): Promise<unknown> => {
       await new Promise(() => {})

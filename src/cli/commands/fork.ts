@@ -188,10 +188,7 @@ function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
 
 async function critical({ parent, purse }: Paid, given: CommandInput, screen: Screen): Promise<number> {
   const tail = readTail(given, forkCommand)
-  // How an import ended is seen in its unchanged run.
-  const isUnseen = parent.tape.close?.outcome.status === 'unknown'
-  const opened = await graderOf(parent, given, purse)
-  const grader = opened !== undefined && isUnseen ? opened : requireGrade(opened, parent.tape)
+  const grader = requireGrade(await graderOf(parent, given, purse), parent.tape)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
@@ -202,7 +199,6 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
     together: pairs.together,
   })
   const graded = await gradedBeside(grader, forks)
-  if (endOf(forks, graded) === undefined) requireGrade(graded, parent.tape)
   const drawn = await tellBranches(parent.tape, forks, graded)
   const interrupted = endOf(forks, graded)
   const told = drawn.filter(isMade)
