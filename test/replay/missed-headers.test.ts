@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { inexactParts, replayTape, verdictOf } from '../../src/replay/index.ts'
@@ -74,4 +76,13 @@ test('a header that tapes keep, one that is there, and headers of the agent itse
     return [headers.get('retry-after'), headers.get('x-shard'), headers.has('date')]
   }
   expect((await replayTape(tape, agent(looks))).notCompared).toEqual([])
+})
+
+test('a header that a package looks for is not listed: SDKs do so for themselves', async () => {
+  const dir = temporaryFolder('missed-by-package')
+  const file = join(dir, 'node_modules/an-sdk/index.mjs')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, 'export const look = (headers) => headers.get("x-rate-remaining")\n')
+  const { look } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { look: Look }
+  expect((await replayTape(await record(nothing), agent(look))).notCompared).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { onceInProcess, patchProperty } from '../patch.ts'
-import { sharedOf } from '../source.ts'
+import { callerPackage } from '../caller.ts'
+import { type Caller, sharedOf } from '../source.ts'
 import { currentResponder } from './responder.ts'
 
 /** Headers of answers, and not those that the agent makes itself. */
@@ -10,24 +11,27 @@ export function hearHeaderReads(): void {
   onceInProcess('intercept.header-reads', () => {
     markHeaders(Response.prototype)
     patchProperty(Headers.prototype, 'get', (look) => {
-      return function (this: Headers, ...args: [string]) {
+      return function get(this: Headers, ...args: [string]) {
         const found = Reflect.apply(look, this, args)
-        if (found === null) missed(this, args[0])
+        if (found === null) missed(this, args[0], get)
         return found
       }
     })
     patchProperty(Headers.prototype, 'has', (look) => {
-      return function (this: Headers, ...args: [string]) {
+      return function has(this: Headers, ...args: [string]) {
         const found = Reflect.apply(look, this, args)
-        if (!found) missed(this, args[0])
+        if (!found) missed(this, args[0], has)
         return found
       }
     })
   })
 }
 
-function missed(headers: Headers, name: string): void {
-  if (ofAnswers.has(headers)) currentResponder()?.missedHeader?.(name.toLowerCase())
+/** SDKs look for headers that some providers send, such as the one of a workspace, whether the agent uses them or not. */
+function missed(headers: Headers, name: string, caller: Caller): void {
+  const responder = ofAnswers.has(headers) ? currentResponder() : undefined
+  if (responder?.missedHeader !== undefined && callerPackage(caller) === 'app')
+    responder.missedHeader(name.toLowerCase())
 }
 
 /** Marks the headers of a response where they are asked for: one that was not made by hand has an address. */
