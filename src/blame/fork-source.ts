@@ -266,7 +266,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
       const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
-      const lost = unheldOf(result) ?? lostModel(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
+      const lost = unheldOf(result) ?? lostAnswer(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
       const ended = { ...result, isTimedOut }
       const paid =
         lost !== undefined
@@ -411,8 +411,8 @@ function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
   return { grade: 'undefined', because: `It never came to step ${step}, which was to be as recorded` }
 }
 
-/** An agent that answers without its model, which could not be asked, is no worse for that. */
-function lostModel({ events, outcome, problems, comparison, tape }: ForkResult): GradeGiven | undefined {
+/** An agent that answers without a model or a service that gave it no answer is no worse for that. */
+function lostAnswer({ events, outcome, problems, comparison, tape }: ForkResult): GradeGiven | undefined {
   // One that threw is looked at by the oracle, and so is what a budget or a time-out ended.
   if (outcome.status === 'threw' || problems.length > 0) return undefined
   if (comparison.outcomeEqual === true) return undefined

@@ -1,6 +1,7 @@
 import { askedIn, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
-import { type ExchangeEvent, type RecordedResponse, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
+import { isOfEvents } from '../replay/left-early.ts'
+import { type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
 /** A model or a service that gave a run no whole answer. */
 export interface Unreached {
@@ -37,16 +38,15 @@ const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
  */
 export function unreachedIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
   const before = exchangesIn(recorded)
+  const then = outcomesOf(before, before)
   // What was asked again, and answered, when it was recorded is no way to go on without it.
-  const isAskedAgain = ({ event }: Failure): boolean =>
-    before.some((one) => questionOf(one) === questionOf(event) && isAnswered(one, before))
-  const known = new Set(failuresIn(before, before).flatMap((one) => (isAskedAgain(one) ? [] : [one.key])))
-  const all = exchangesIn(events)
+  const got = new Set(then.answered.map(questionOf))
+  const known = new Set(then.failures.flatMap(({ event, key }) => (got.has(questionOf(event)) ? [] : [key])))
+  const { failures, answered } = outcomesOf(exchangesIn(events), before)
   // What a tape answered was not asked for real.
   const ofTape = new Set(before)
-  const lost = failuresIn(all, before).filter(({ event }) => !ofTape.has(event))
-  const answered = all.filter((one) => isAnswered(one, before))
-  return lost.findLast(({ event, key, isItsWay }) => {
+  return failures.findLast(({ event, key, isItsWay }) => {
+    if (ofTape.has(event)) return false
     const isKnown = known.has(key)
     if ((isKnown && isItsWay) || isBeaten(event, answered)) return false
     const question = questionOf(event)
@@ -58,8 +58,23 @@ export function unreachedIn(events: readonly TapeEvent[], recorded: readonly Tap
   })
 }
 
-function isAnswered(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
-  return event.response !== undefined && failureOf(event, others) === undefined
+/**
+ * Which exchanges failed, and which were answered. Those that were given up in the middle of an answer are answered.
+ *
+ * @param recorded - what its calls say at their end, others have to say as well
+ */
+function outcomesOf(
+  exchanges: readonly ExchangeEvent[],
+  recorded: readonly ExchangeEvent[],
+): { readonly failures: readonly Failure[]; readonly answered: readonly ExchangeEvent[] } {
+  const failures: Failure[] = []
+  const answered: ExchangeEvent[] = []
+  for (const event of exchanges) {
+    const failed = failureOf(event, recorded)
+    if (failed !== undefined) failures.push(failed)
+    else if (event.response !== undefined) answered.push(event)
+  }
+  return { failures, answered }
 }
 
 /** Whether an agent gave a call up, or left it open, for the answer of another one that was under way beside it. */
@@ -72,11 +87,6 @@ function isBeaten({ n, response, error, aborted }: ExchangeEvent, answered: read
 /** Why one call of a model has no whole answer, as far as that is seen without others. */
 export function unansweredBecause(call: ExchangeEvent): string | undefined {
   return failureOf(call, [])?.because
-}
-
-/** @param others - recorded calls: what they say at their end, others have to say as well */
-function failuresIn(calls: readonly ExchangeEvent[], others: readonly ExchangeEvent[]): readonly Failure[] {
-  return calls.flatMap((event) => failureOf(event, others) ?? [])
 }
 
 /** In their order. */
@@ -144,7 +154,7 @@ function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boole
   const { request, response } = readModelCall(event) ?? {}
   if (event.response?.end === undefined || (response?.finish ?? response?.error) !== undefined) return false
   const isSaid = (response?.text ?? '') !== '' || (response?.toolCalls.length ?? 0) > 0
-  if (isSaid && (!isStream(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]')))
+  if (isSaid && (!isOfEvents(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]')))
     return false
   const answered = others.filter(
     (one) =>
@@ -153,10 +163,6 @@ function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boole
       one.response.status < 400,
   )
   return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
-}
-
-function isStream({ headers }: RecordedResponse): boolean {
-  return headers.some(([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value))
 }
 
 function finishOf(event: ExchangeEvent): string | undefined {
@@ -182,7 +188,8 @@ export function keptWaiting({
   readonly waitsForModel?: true
 }): UnreachedFacts | undefined {
   const calls = callsIn(events)
-  const last = failuresIn(calls.slice(-1), callsIn(tape.events))[0]
+  const call = calls.at(-1)
+  const last = call && failureOf(call, callsIn(tape.events))
   if ((waitsForModel !== true && last === undefined) || questionsIn(events) > questionsIn(tape.events)) return undefined
   // One that was refused waits to be asked again.
   return last?.status === undefined ? { because: unansweredText } : unreachedFacts(last)
@@ -190,8 +197,8 @@ export function keptWaiting({
 
 function questionsIn(events: readonly TapeEvent[]): number {
   const calls = callsIn(events)
-  const lost = calls.filter((one) => !isAnswered(one, []))
-  return calls.length - lost.length + new Set(lost.map(questionOf)).size
+  const answered = new Set(outcomesOf(calls, []).answered)
+  return answered.size + new Set(calls.filter((one) => !answered.has(one)).map(questionOf)).size
 }
 
 const noModel = 'A model could not be reached'

@@ -1,7 +1,7 @@
 import { decodeBody } from '../providers/index.ts'
 import { messageOf } from '../seam/stdio.ts'
 import type { ExchangeState } from '../match/step.ts'
-import { decodeBytes, type HeaderPair, type RecordedResponse } from '../tape/index.ts'
+import { decodeBytes, type RecordedResponse } from '../tape/index.ts'
 
 /**
  * Whether an answer has no end on the tape, and was not given up: the recorded agent read no further, or was over before it came. A
@@ -11,9 +11,12 @@ export function isLeftUnread({ event, bodyText }: ExchangeState): boolean {
   const { via, method, response, error, aborted } = event
   if (via === 'stdio' || via === 'websocket' || response === undefined) return false
   if (response.end !== undefined || error !== undefined || aborted !== undefined) return false
-  const isOfEvents = ([name, value]: HeaderPair): boolean =>
-    name === 'content-type' && /^text\/event-stream\b/i.test(value)
-  return !response.headers.some(isOfEvents) || (method !== 'GET' && messageOf(bodyText) === undefined)
+  return !isOfEvents(response) || (method !== 'GET' && messageOf(bodyText) === undefined)
+}
+
+/** Whether an answer is a stream of events. */
+export function isOfEvents({ headers }: Pick<RecordedResponse, 'headers'>): boolean {
+  return headers.some(([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value))
 }
 
 /**
