@@ -7,7 +7,7 @@ import { redactorForMessages } from '../match/redact-message.ts'
 import { RedactedValues } from '../match/redacted.ts'
 import { areEndsNoted, askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
-import { encodeOn } from '../match/encode.ts'
+import { encodeOn, encodeWhole } from '../match/encode.ts'
 import { Changes } from '../replay/change.ts'
 import { childMode, isRpcMessage } from '../replay/child-mode.ts'
 import { Draws } from '../playback/reads.ts'
@@ -46,15 +46,7 @@ import {
 } from '../seam/intercept/index.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import type { ChildSettings } from '../seam/stdio.ts'
-import {
-  type Draw,
-  encodeFor,
-  type Json,
-  type PushFrame,
-  type SpawnEvent,
-  type Tape,
-  type WholeBody,
-} from '../tape/index.ts'
+import { type Draw, type Json, type PushFrame, type SpawnEvent, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
 import { Account } from './branch-recorder.ts'
 import { Answers } from './answers.ts'
@@ -438,7 +430,7 @@ export class ForkRun {
 
   /** As {@link encode}, of what the agent ends with, which no recorder cuts. */
   encodeEnd(value: unknown): Json {
-    return this.redactor.json(encodeFor(this.tape.header.flags, value))
+    return encodeWhole(this.tape, value, this.redactor)
   }
 
   /** A step was asked for. */

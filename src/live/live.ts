@@ -3,7 +3,7 @@ import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { twiceTheTime } from '../errors/words.ts'
 import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
-import { encodeOn } from '../match/encode.ts'
+import { encodeOn, encodeWhole } from '../match/encode.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
@@ -14,15 +14,7 @@ import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
-import {
-  type CallEvent,
-  decodeValue,
-  encodeFor,
-  type ExchangeEvent,
-  isEnding,
-  type Tape,
-  type TapeEvent,
-} from '../tape/index.ts'
+import { type CallEvent, decodeValue, type ExchangeEvent, isEnding, type Tape, type TapeEvent } from '../tape/index.ts'
 import { type Budget, usageOf } from './budget.ts'
 import { decoderFor } from '../replay/cut.ts'
 import { forward } from '../replay/forward.ts'
@@ -130,7 +122,7 @@ class LiveRun {
     const recorded = this.recorded.count
     const { close } = this.tape
     const end = outcome.status === 'returned' ? outcome.value : outcome.error
-    const ended = this.#redactor.json(encodeFor(this.tape.header.flags, end))
+    const ended = encodeWhole(this.tape, end, this.#redactor)
     return {
       tape: this.tape,
       outcome,

@@ -1,6 +1,11 @@
 import { cappedValue, holdsPlaceholders, redactedValue, type Redactor } from '../privacy/index.ts'
 import { cutsOfEvent, encodeFor, isCut, type Json, type Tape } from '../tape/index.ts'
 
+/** A value of a run that follows a tape, all of it. */
+export function encodeWhole({ header }: Pick<Tape, 'header'>, value: unknown, redactor: Redactor): Json {
+  return redactor.json(encodeFor(header.flags, value))
+}
+
 /** A value of a run that follows a tape, as the recorder of that would have written it: cut where it cut. */
 export function encodeOn(tape: Tape, value: unknown, redactor: Redactor): Json {
   const json = encodeFor(tape.header.flags, value)

@@ -16,7 +16,6 @@ import {
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   type Chunk,
-  encodeFor,
   headersFlag,
   type Json,
   lossesIn,
@@ -47,7 +46,7 @@ import { childMode, isRpcMessage } from './child-mode.ts'
 import { Clients } from './clients.ts'
 import { sameCommand, spawnsOf } from './commands.ts'
 import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
-import { encodeOn, recordedCut } from '../match/encode.ts'
+import { encodeOn, encodeWhole, recordedCut } from '../match/encode.ts'
 import { Draws } from '../playback/reads.ts'
 import { driftPolicy } from '../match/drift-policy.ts'
 import { ExpectedRequest } from './expected.ts'
@@ -769,7 +768,7 @@ export class ReplayRun {
 
   /** As {@link encode}, of what the agent ends with, which no recorder cuts. */
   encodeEnd(value: unknown): Json {
-    return this.redactor.json(encodeFor(this.tape.header.flags, value))
+    return encodeWhole(this.tape, value, this.redactor)
   }
 
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {
