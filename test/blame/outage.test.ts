@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { forkSourceOf } from '../../src/blame/fork-source.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
@@ -13,6 +10,13 @@ import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { served } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const dir = temporaryFolder('outage')
+beforeAll(installReplay)
+
+/** Grades `bad` what is graded at all. */
+const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
 
 describe('a run whose provider fails in its middle', () => {
   /** How often the long question is refused before it is answered. */
@@ -43,7 +47,6 @@ describe('a run whose provider fails in its middle', () => {
       })
     }),
   )
-  let dir = ''
   const ask = async (content: string): Promise<string | undefined> => {
     const answer = await fetch(`${base()}/v1/chat/completions`, {
       method: 'POST',
@@ -67,7 +70,6 @@ describe('a run whose provider fails in its middle', () => {
     return readTape(recorder.lastTape ?? '')
   }
   const draw = async (tape: Tape, failures: number, isDropped = false) => {
-    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
     const source = await forkSourceOf(tape, {
       load: async () => agent,
       oracle,
@@ -81,12 +83,6 @@ describe('a run whose provider fails in its middle', () => {
     const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
     return { grade, because }
   }
-
-  beforeAll(async () => {
-    await installReplay()
-    dir = mkdtempSync(join(tmpdir(), 'harvest-outage-'))
-  })
-  afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
   test('has no grade where the agent asked something else instead', async () => {
     const tape = await record(0)
@@ -197,13 +193,6 @@ describe('a run whose provider fails in the middle of an answer', () => {
       return client.messages.stream({ model: 'm', max_tokens: 9, messages }).finalText()
     },
   }
-  let dir = ''
-  beforeAll(async () => {
-    await installReplay()
-    dir = mkdtempSync(join(tmpdir(), 'harvest-torn-'))
-  })
-  afterAll(() => rmSync(dir, { recursive: true, force: true }))
-
   const grade = async (
     client: keyof typeof agents,
     now: Way,
@@ -216,7 +205,6 @@ describe('a run whose provider fails in the middle of an answer', () => {
     word = 'then'
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'asker', input: {} }, agent)
-    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
     const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
       load: async () => agent,
       oracle,
@@ -302,13 +290,6 @@ describe('a run whose tools run for real', () => {
       })
     }),
   )
-  let dir = ''
-  beforeAll(async () => {
-    await installReplay()
-    dir = mkdtempSync(join(tmpdir(), 'harvest-service-'))
-  })
-  afterAll(() => rmSync(dir, { recursive: true, force: true }))
-
   const agent = async (): Promise<string> => {
     const order = await fetch(`${base()}/orders/1`).then(
       async (answer) => `${answer.status}`,
@@ -323,7 +304,6 @@ describe('a run whose tools run for real', () => {
     isDown = isDownThen
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'asker', input: {} }, agent)
-    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
     const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
       load: async () => agent,
       oracle,
@@ -375,13 +355,6 @@ describe('a run that asks two models at once and takes the first answer', () => 
       })
     }),
   )
-  let dir = ''
-  beforeAll(async () => {
-    await installReplay()
-    dir = mkdtempSync(join(tmpdir(), 'harvest-hedge-'))
-  })
-  afterAll(() => rmSync(dir, { recursive: true, force: true }))
-
   const ask = async (model: string, signal: AbortSignal, said: string): Promise<string> => {
     const messages = [{ role: 'user', content: said }]
     const headers = { 'content-type': 'application/json' }
@@ -393,7 +366,6 @@ describe('a run that asks two models at once and takes the first answer', () => 
   const graded = async (agent: () => Promise<unknown>) => {
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'asker', input: {} }, agent)
-    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
     const tape = readTape(recorder.lastTape ?? '')
     const options = { load: async () => agent, oracle, budget: openBudget({}), timeoutMs: 20_000, isCrossVersion: true }
     const source = await forkSourceOf(tape, options)
