@@ -20,6 +20,7 @@ import { HeldExchange } from './held-exchange.ts'
 import type { HeldRuns } from './hold.ts'
 import type { RunAccount, RunHandle, RetentionDecision } from './run-stats.ts'
 import { failureOf } from './failure.ts'
+import { GivenInput } from './given-input.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import type { Recording } from './recording.ts'
@@ -28,6 +29,7 @@ import { handleOf } from './run-handle.ts'
 import {
   type LiveOutcome,
   type Past,
+  type PastEnd,
   notedReads,
   type NotedReads,
   type RecordedRun,
@@ -103,7 +105,7 @@ export class HeldRun implements Recording {
   #mute: Map<string, string> | undefined
   #works: HeldWork[] = []
   #path: string | undefined
-  #input: Json | undefined
+  #given: GivenInput | undefined
   #bytes = 0
   #over = false
   /** Nothing of it is held, and nothing more will be. */
@@ -125,6 +127,7 @@ export class HeldRun implements Recording {
         readonly verdict: RetentionDecision
         readonly timers: NotedTimers
         readonly reads: NotedReads
+        readonly given: PastEnd['given']
       }
     | undefined
 
@@ -137,12 +140,12 @@ export class HeldRun implements Recording {
     this.handle = handleOf(this.account, this)
     this.root = observerOf(this, undefined)
     options.hold.add(this)
-    if ('input' in options.about) this.attempt(() => this.#given(options.about.input))
+    if ('input' in options.about) this.attempt(() => this.#give(options.about.input))
   }
 
-  #given(input: unknown): void {
-    this.#input = encodeValue(input)
-    this.grown(jsonSize(this.#input))
+  #give(input: unknown): void {
+    this.#given = new GivenInput(input)
+    this.grown(jsonSize(this.#given.json))
   }
 
   get timers(): TimerLog {
@@ -332,8 +335,10 @@ export class HeldRun implements Recording {
     const happened = (): WatchedRun => this.#happened(live, moment)
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }
+    let given: PastEnd['given'] = {}
     if (verdict.isKept) this.attempt(() => (outcome = encodedOutcome(live)))
-    this.#end = { moment, outcome, verdict, timers, reads: notedReads(this.reads) }
+    if (verdict.isKept) this.attempt(() => (given = this.#given?.left() ?? {}))
+    this.#end = { moment, outcome, verdict, timers, reads: notedReads(this.reads), given }
     if (verdict.isKept) return this.#options.hold.decided(this)
     this.account.ended('dropped')
     this.#free()
@@ -364,7 +369,7 @@ export class HeldRun implements Recording {
   #happened(live: LiveOutcome, [n, at]: Moment): WatchedRun {
     const exchanges = this.#exchanges.map((exchange) => exchange.asHeard())
     const events = [...exchanges, ...(this.#watched?.values() ?? [])].sort((one, other) => one.n - other.n)
-    return watchedRun(this.account, events, this.#input, { n, at, outcome: encodedOutcome(live) })
+    return watchedRun(this.account, events, this.#given?.json, { n, at, outcome: encodedOutcome(live) })
   }
 
   /** Writes the tape of a run that is kept; of one that goes on, as far as it came, and without a last line. */
@@ -386,20 +391,21 @@ export class HeldRun implements Recording {
   }
 
   #written(): RecordedRun {
-    const given = new GivenMoments()
-    const input = this.#input === undefined ? {} : { input: this.#input }
+    const moments = new GivenMoments()
+    const input = this.#given === undefined ? {} : { input: this.#given.json }
     const startedAt = new Date(this.#startedAt).toISOString()
     const named = this.#lookedThrough?.namedValues ?? []
-    const recorded = this.#options.record({ moments: given, startedAt, ...input }, this.path, named)
+    const recorded = this.#options.record({ moments, startedAt, ...input }, this.path, named)
     for (const work of this.#works) {
-      given.moment = work.moment
+      moments.moment = work.moment
       recorded.attempt(() => work.tell(recorded))
     }
     if (this.#end !== undefined) {
-      const { moment, timers, reads, outcome, verdict } = this.#end
-      const said = this.#lost === tooMuch ? withoutWords(outcome, verdict, tooMuch) : { outcome, verdict }
+      const { moment, timers, reads, given, outcome, verdict } = this.#end
+      const said =
+        this.#lost === tooMuch ? { ...withoutWords(outcome, verdict, tooMuch), given: {} } : { outcome, verdict, given }
       const incomplete = this.#failed ?? this.#lost
-      given.moment = moment
+      moments.moment = moment
       recorded.closePast({ ...said, timers, reads, ...(incomplete === undefined ? {} : { incomplete }) })
       for (const work of this.#late?.all ?? []) recorded.late(work)
       this.#recorded = recorded

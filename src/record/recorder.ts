@@ -162,7 +162,13 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       exchange.head(status, statusText, { pairs: answerHeaders, bytes: 0 })
       exchange.chunk(got)
       exchange.end()
-      recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: {}, reads: {} })
+      recorded.closePast({
+        outcome: { status: 'unknown' },
+        verdict: { isKept: true },
+        timers: {},
+        reads: {},
+        given: {},
+      })
       finish(recorded.rest)
     },
   })

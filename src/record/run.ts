@@ -50,6 +50,7 @@ import {
   type RecordedRules,
   type RedactedPrint,
   type Step,
+  type TapeClose,
   type TapeEvent,
   type TapeHeader,
   type TapeWriter,
@@ -60,6 +61,7 @@ import { type Bodies, ExchangeDraft } from './exchange.ts'
 import { asDetail, type RunAccount, type RunHandle, type RetentionDecision } from './run-stats.ts'
 import { DrawnValues, drawnSecret } from './drawn-secrets.ts'
 import { failureOf } from './failure.ts'
+import { GivenInput } from './given-input.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import type { Arriving, Recording } from './recording.ts'
@@ -113,6 +115,8 @@ export interface PastEnd {
   readonly verdict: RetentionDecision
   readonly timers: NotedTimers
   readonly reads: NotedReads
+  /** What it made of what the agent was called with, encoded when it ended. */
+  readonly given: Pick<TapeClose, 'input'>
   /** Why something is missing. */
   readonly incomplete?: string
 }
@@ -146,6 +150,8 @@ export class RecordedRun implements Recording {
   readonly #open = new Set<ExchangeDraft>()
   /** Requests that are to be redacted before anything else is. */
   #due: readonly ExchangeDraft[] = []
+  /** What the agent was called with, of a run that is written as it goes. */
+  #given: GivenInput | undefined
   /** Not completed, with what there is of their answers. */
   readonly #calls = new Map<CallEvent, () => Partial<CallEvent>>()
   readonly #unrecorded = new Set<string>()
@@ -199,7 +205,8 @@ export class RecordedRun implements Recording {
     this.handle = handleOf(this.account, this)
     this.root = observerOf(this, undefined)
     this.attempt(() => {
-      const encoded = past === undefined && 'input' in options ? encodeValue(options.input) : past?.input
+      if (past === undefined && 'input' in options) this.#given = new GivenInput(options.input)
+      const encoded = this.#given?.json ?? past?.input
       const input = encoded === undefined ? {} : { input: this.redactor.json(encoded) }
       this.#writer = createTapeWriter({
         path: options.path,
@@ -415,7 +422,9 @@ export class RecordedRun implements Recording {
     const failure = failureOf(outcome, this.#incomplete, this.#unrecorded)
     const happened = (): WatchedRun => this.#happened(outcome, [n, at])
     const verdict = this.account.judged({ durationMs: at, ...(failure && { failure }), happened })
-    this.#writeEnd([n, at], { verdict, timers, reads: notedReads(this.reads) }, () => encodedOutcome(outcome))
+    let given: PastEnd['given'] = {}
+    this.attempt(() => (given = this.#given?.left() ?? {}))
+    this.#writeEnd([n, at], { verdict, timers, reads: notedReads(this.reads), given }, () => encodedOutcome(outcome))
   }
 
   /** What is on the tape so far: a run that is written as it goes holds nothing of it. */
@@ -450,13 +459,16 @@ export class RecordedRun implements Recording {
 
   #writeEnd(
     [n, at]: Moment,
-    { verdict, timers, reads, incomplete }: Omit<PastEnd, 'outcome'>,
+    { verdict, timers, reads, given, incomplete }: Omit<PastEnd, 'outcome'>,
     outcome: () => Outcome,
   ): void {
     let closing: Closing | undefined
     // Whether this run called into them is not seen: that they are there is no reason to keep its tape.
     for (const name of addOnsOutOfSight()) this.#unrecorded.add(`native add-on ${name}`)
     this.attempt(() => {
+      const left = given.input?.left
+      // As a replay, which compares it before it looks at the outcome.
+      const input = left === undefined ? given.input : { left: this.redactor.json(left) }
       const ended = redactedOutcome(outcome(), this.redactor)
       if (this.#redactor.namedInVain > 0)
         this.#incomplete ??= `more values were named as secret than are looked for in a run: ${this.#redactor.namedInVain} of them may stand in clear`
@@ -475,6 +487,7 @@ export class RecordedRun implements Recording {
         ...this.#prints(),
         ...timers,
         ...reads,
+        ...(input && { input }),
       }
     })
     this.attempt(() => this.#noteNamed())

@@ -306,12 +306,23 @@ const said = {
     did: 'was in another state',
     why: 'Each snapshot of a name must be as recorded: the first one that differs is the nearest to the cause.',
   },
+  input: {
+    code: 'HARVEST_STATES',
+    did: 'left its input in another state',
+    why: 'An agent may answer by what it makes of its input: how it leaves it must be as recorded, as a return value is.',
+  },
 } as const
+
+/** No case says what a state is to be: an update has nowhere to put it. */
+const toRecordAgain = [
+  'if the new state is right: record the run again',
+  "to exclude states from the verdict, in the case or the config: drift: { states: 'report' }",
+]
 
 /** The one problem for all messages, or all marks, that are not as expected. */
 export function announcementProblem(
   tape: Tape,
-  kind: Announcement['kind'] | 'state',
+  kind: keyof typeof said,
   differences: readonly AnnouncementDifference[],
 ): HarvestError {
   const { code, did, why } = said[kind]
@@ -327,7 +338,10 @@ export function announcementProblem(
     where: { tape: tape.header.id, ...(at === undefined ? {} : { at }) },
     detail: shown.join('\n'),
     why,
-    fix: [toUpdate('behaviour'), `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
+    fix: [
+      ...(code === 'HARVEST_STATES' ? toRecordAgain : [toUpdate('behaviour')]),
+      `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`,
+    ],
   })
 }
 

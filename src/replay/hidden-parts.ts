@@ -72,6 +72,11 @@ export class HiddenParts {
     return this.#named('args', [{ at: '', what: 'what the call changed in its arguments' }], why)
   }
 
+  /** Of what the run made of its input, which is compared where the recorded run was seen to change it. */
+  ofInput(how: keyof typeof uncomparedInput): readonly NotCompared[] {
+    return this.#named('input', [{ at: '', what: 'what the agent changed in its input' }], uncomparedInput[how])
+  }
+
   /** Of a value of which the tape has the two ends, and no digest: something in them was redacted. */
   ofCut(path: string, value: Json | undefined): readonly NotCompared[] {
     if (!isCut(value) || (value.sha256 !== undefined && !isComparedInPart(value))) return []
@@ -230,6 +235,14 @@ export class HiddenParts {
       why: because ?? `not on the tape: ${this.#redactor().text(what)}`,
     }))
   }
+}
+
+const uncomparedInput = {
+  unseen: 'the tape does not hold what the run made of its input: record it again',
+  unchanged:
+    'the recorded run left the input that the recorder got as it was: the agent had a copy of it, or changes it only now',
+  'not taken': 'the recorded run changed its input, and this agent takes none: hand it the one that the replay gives',
+  lost: 'the input holds an instance of a class or a function, and the agent gets its data alone',
 }
 
 const neverCalled = 'a replay calls it back only where this function runs, as under tools: run'

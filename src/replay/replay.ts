@@ -13,7 +13,7 @@ import {
 import { isAsyncGenerator, isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { decodeValue, encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import { encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import { presentValue } from '../tape/present-args.ts'
 import { checkDrift } from '../match/drift-option.ts'
 import { checkHosts } from '../match/hosts-option.ts'
@@ -89,25 +89,32 @@ export async function replayTape<T>(
 }
 
 async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
-  const { input } = run.tape.header
-  const given = input === undefined ? undefined : decodeValue(input)
+  const given = run.given.forAgent(agent)
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => {
-    let returned: T
     try {
-      returned = await agent(given)
-    } catch (error) {
-      run.lostAwaits.threw(run.gate)
-      throw error
+      return await answerOf(run, () => agent(given))
+    } finally {
+      run.given.ended()
     }
-    if (isUnreadResponse(returned)) return readOut(returned)
-    run.hasYielded = isAsyncGenerator(returned)
-    const value = run.hasYielded ? await readOut(returned, run.tape.close?.outcome) : returned
-    run.lostAwaits.returned(run.gate)
-    return value
   })
   await run.bodiesEnded()
   await letEnd(run, () => run.isWaitedFor)
+  return value
+}
+
+async function answerOf<T>(run: ReplayRun, agent: () => T | PromiseLike<T>): Promise<T> {
+  let returned: T
+  try {
+    returned = await agent()
+  } catch (error) {
+    run.lostAwaits.threw(run.gate)
+    throw error
+  }
+  if (isUnreadResponse(returned)) return readOut(returned)
+  run.hasYielded = isAsyncGenerator(returned)
+  const value = run.hasYielded ? await readOut(returned, run.tape.close?.outcome) : returned
+  run.lostAwaits.returned(run.gate)
   return value
 }
 

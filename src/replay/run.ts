@@ -36,6 +36,7 @@ import { BegunRequests } from './begun.ts'
 import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
+import { GivenInput } from './input-left.ts'
 import { States } from './states.ts'
 import { writtenOrigin } from '../match/address.ts'
 import { askedUrl, besideOf, optionsNoted } from '../match/asked-url.ts'
@@ -151,6 +152,7 @@ export class ReplayRun {
   readonly messages: Announcements
   readonly marks: Announcements
   readonly states: States
+  readonly given: GivenInput
   /** Absent: a case lists the messages or marks it expects, and not in which order. */
   readonly #announced: AnnouncedOrder | undefined
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
@@ -280,6 +282,7 @@ export class ReplayRun {
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.states = new States(tape)
+    this.given = new GivenInput(tape)
     this.order = new StepOrder(this.steps)
     this.#movedWaits = new MovedWaits(tape, this.steps, this.order)
     const isTold = settings.messages === undefined && settings.marks === undefined
@@ -989,6 +992,15 @@ export class ReplayRun {
     this.#judge('agentMessages', 'message', messages ?? [])
     this.#judge('marks', 'mark', marks ?? [])
     if (messages?.length === 0 && marks?.length === 0) this.#judgePlaces()
+    // What came before may be why.
+    if (this.problems.length === 0) this.#judgeInput()
+  }
+
+  #judgeInput(): void {
+    const found = this.given.compare(this)
+    if (found === undefined) return
+    this.states.leftInput(found)
+    this.#judge('states', 'input', this.states.made)
   }
 
   /** Where messages and marks stand, which are as expected by themselves. */
@@ -1113,7 +1125,7 @@ export class ReplayRun {
     this.problems.push(problem.driftRefused(this.tape, drift, isStrict, this.lostAwaits.hasThrown))
   }
 
-  #judge(of: DriftClass, kind: 'message' | 'mark' | 'state', found: readonly AnnouncementDifference[]): void {
+  #judge(of: DriftClass, kind: 'message' | 'mark' | 'state' | 'input', found: readonly AnnouncementDifference[]): void {
     const policy = this.#policyOf(of)
     if (policy === 'ignore' || found.length === 0) return
     for (const { step, stepNumber, name, path, recorded, live, site } of found) {

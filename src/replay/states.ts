@@ -7,6 +7,9 @@ import type { Json, StateEvent, Tape } from '../tape/index.ts'
 import type { AnnouncementDifference } from './announcements.ts'
 import { presentValue } from '../tape/present-args.ts'
 
+/** Where an agent left its input otherwise than when recorded. */
+export type InputDifference = Pick<AnnouncementDifference, 'kind' | 'path' | 'recorded' | 'live'>
+
 /** Snapshots of one replay beside those of its tape. */
 export class States {
   readonly #tape: Tape
@@ -16,6 +19,8 @@ export class States {
   /** Names of those that are compared with nothing: no other tool records what an agent says of its state. */
   readonly notHeld = new Set<string>()
   #same = 0
+  /** Whether what the agent made of its input is compared, too. */
+  #isInput = false
 
   constructor(tape: Tape) {
     this.#tape = tape
@@ -62,10 +67,18 @@ export class States {
     return snapshot
   }
 
+  /** The run is over: how the agent left its input. */
+  leftInput(found: readonly InputDifference[]): void {
+    this.#isInput = true
+    if (found.length === 0) this.#same++
+    for (const difference of found)
+      this.#different.push({ ...difference, name: 'the input, at the end', ...this.#stepsBefore(Infinity) })
+  }
+
   /** @param ran - whether the body of a recorded call ran */
   compared(ran: (n: number) => boolean): Compared {
     const other = new Set(this.#different.map(({ name }) => name)).size
-    return { recorded: this.#due(ran).length, same: this.#same, other }
+    return { recorded: this.#due(ran).length + Number(this.#isInput), same: this.#same, other }
   }
 
   /** What was made and is not as recorded, so far. */

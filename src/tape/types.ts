@@ -430,8 +430,16 @@ export interface TapeClose {
   readonly unread?: readonly number[]
   /** Of those of which it was not seen. Absent: there was none. */
   readonly unseen?: readonly number[]
+  /** What the run made of its input. Absent: the recorder did not look, or the input is nothing that code can change. */
+  readonly input?: InputLeft
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]
+}
+
+/** What a run made of its input. */
+export interface InputLeft {
+  /** The input as it was when the agent returned or threw. Absent: as it was given. */
+  readonly left?: Json
 }
 
 /** Something an agent does after it returned: no step of a tape. */

@@ -401,6 +401,7 @@ class TapeLines {
     timersUnheeded,
     unread,
     unseen,
+    input,
     late,
   }: Closing): PendingLine {
     const ofTimers = { timers, timersInCalls, timersUnheeded }
@@ -415,6 +416,7 @@ class TapeLines {
       ...ofTimers,
       unread,
       unseen,
+      input,
       late,
     }
     // `JSON.stringify` leaves out what is undefined.

@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRecorder, type RecorderOptions, tool } from '../../src/record/index.ts'
+import { inexactParts } from '../../src/replay/inexact.ts'
+import { verdictOf } from '../../src/replay/run-verdict.ts'
+import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+
+const refund = tool('refund', async (amount: number) => ({ refunded: amount }))
+
+interface Conversation {
+  readonly messages: { readonly role: string; readonly content: string }[]
+  done?: boolean
+}
+
+/** Answers by what it adds to its input, and returns nothing. */
+function answering(said = 'Refunded 25 EUR.', end: (input: Conversation) => void = ({ messages }) => void messages) {
+  return async (input: unknown): Promise<void> => {
+    const conversation = input as Conversation
+    await refund(25)
+    conversation.messages.push({ role: 'assistant', content: said })
+    conversation.done = true
+    end(conversation)
+  }
+}
+
+const question = (): Conversation => ({ messages: [{ role: 'user', content: 'Refund my order, please.' }] })
+
+let dir: string
+let runs = 0
+beforeAll(async () => {
+  await installReplay()
+  dir = mkdtempSync(join(tmpdir(), 'harvest-input-left-'))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+async function recorded(
+  agent: (input: unknown) => unknown,
+  input: unknown = question(),
+  options: RecorderOptions = {},
+): Promise<Tape> {
+  const recorder = createRecorder({ dir, ...options })
+  try {
+    const value = await recorder.run({ agent: 'shop', id: `run-${runs++}`, input }, () => agent(input))
+    if (isIterable(value)) for await (const _ of value) void _
+  } catch (error) {
+    expect((error as Error).message).toBe('the shop is closed')
+  }
+  recorder.flush()
+  return readTape(recorder.lastTape ?? '')
+}
+
+const facts = (run: ReplayResult) => ({
+  verdict: verdictOf(run).verdict,
+  codes: run.problems.map(({ code }) => code),
+  paths: run.drift.map(({ path }) => path),
+  listed: run.notCompared.map(({ path, placeholder }) => `${path}: ${placeholder}`),
+})
+const replayed = async (tape: Tape, agent: (input: unknown) => unknown, options?: ReplayOptions) =>
+  facts(await replayTape(tape, agent, options))
+const same = { verdict: 'same', codes: [], paths: [], listed: [] }
+const listed = { ...same, listed: ['input: what the agent changed in its input'] }
+
+describe('how an agent leaves its input', () => {
+  it('is on the tape where it changed it, and a replay that leaves it so is bit-exact', async () => {
+    const tape = await recorded(answering())
+    expect(tape.header.input).toEqual(question())
+    const left = { messages: [...question().messages, { role: 'assistant', content: 'Refunded 25 EUR.' }], done: true }
+    expect(tape.close?.input).toEqual({ left })
+    const run = await replayTape(tape, answering())
+    expect(facts(run)).toEqual(same)
+    expect(inexactParts(run)).toEqual([])
+    expect(run.comparison.states).toEqual({ recorded: 1, same: 1, other: 0 })
+  })
+
+  it.each<[string, (input: unknown) => unknown, string]>([
+    ['says something else', answering('Refunded 1000 EUR.'), 'input.messages[1].content'],
+    [
+      'adds a message',
+      answering('Refunded 25 EUR.', ({ messages }) => void messages.push(messages[0]!)),
+      'input.messages[2]',
+    ],
+    ['leaves a field out', answering('Refunded 25 EUR.', (input) => void delete input.done), 'input.done'],
+    ['leaves it as it was', (input) => answering()(structuredClone(input)), 'input.messages[1]'],
+  ])('is different of one that %s, and its place is named', async (_, agent, path) => {
+    const tape = await recorded(answering())
+    expect(await replayed(tape, agent)).toEqual({
+      verdict: 'different',
+      codes: ['HARVEST_STATES'],
+      paths: [path],
+      listed: [],
+    })
+    expect(await replayed(tape, agent, { drift: { states: 'report' } })).toMatchObject({
+      verdict: 'same',
+      paths: [path],
+    })
+  })
+
+  it('is compared where the agent throws, and where it yields', async () => {
+    const throwing = (said: string) =>
+      answering(said, () => {
+        throw new Error('the shop is closed')
+      })
+    const tape = await recorded(throwing('Sorry.'))
+    expect(await replayed(tape, throwing('Sorry.'))).toEqual(same)
+    expect(await replayed(tape, throwing('Sorry!'))).toMatchObject({ verdict: 'different', codes: ['HARVEST_STATES'] })
+    const yielding = (said: string) =>
+      async function* (input: unknown) {
+        yield 'one'
+        await answering(said)(input)
+      }
+    const pieces = await recorded(yielding('Done.'))
+    expect(await replayed(pieces, yielding('Done.'))).toMatchObject({ verdict: 'same', codes: [] })
+    expect(await replayed(pieces, yielding('Gone.'))).toMatchObject({ verdict: 'different', codes: ['HARVEST_STATES'] })
+  })
+
+  it('is listed where the recorder got a copy, which an unchanged agent left alone', async () => {
+    const tape = await recorded((input) => answering()(structuredClone(input)))
+    expect(tape.close?.input).toEqual({})
+    expect(await replayed(tape, answering())).toEqual(listed)
+    expect(await replayed(tape, (input) => answering()(structuredClone(input)))).toEqual(same)
+  })
+
+  it('is listed on tapes that do not hold it, and of an agent that takes no input', async () => {
+    const tape = await recorded(answering())
+    const { input: _, ...close } = tape.close!
+    expect(await replayed({ ...tape, close }, answering())).toEqual(listed)
+    expect(await replayed({ ...tape, close }, (input) => answering()(structuredClone(input)))).toEqual(same)
+    expect(await replayed(tape, () => answering()(question()))).toEqual(listed)
+  })
+
+  it('is listed where the input holds what a replay gives without its methods', async () => {
+    const withSignal = () => ({ ...question(), stop: new Stop() })
+    const stopping = async (input: unknown) => {
+      await refund(25)
+      const { stop } = input as { readonly stop: Partial<Stop> }
+      stop.now?.()
+    }
+    const tape = await recorded(stopping, withSignal())
+    expect(tape.close?.input?.left).toBeDefined()
+    expect(await replayed(tape, stopping)).toEqual(listed)
+  })
+
+  it('is compared of a run that is kept when it is over', async () => {
+    const tape = await recorded(answering(), question(), { sample: 0, keep: { tools: ['refund'] } })
+    expect(await replayed(tape, answering())).toEqual(same)
+    expect(await replayed(tape, answering('No.'))).toMatchObject({ codes: ['HARVEST_STATES'] })
+  })
+
+  it('is redacted, and compared behind its placeholders', async () => {
+    const key = `sk-proj-${'Ab1'.repeat(16)}`
+    const tape = await recorded(answering(`Your key is ${key}.`))
+    expect(readFileSync(join(dir, tape.source.split('/').at(-1)!), 'utf8')).not.toContain(key)
+    expect(JSON.stringify(tape.close?.input)).toContain('redacted-')
+    expect(await replayed(tape, answering(`Your key is ${key}.`))).toEqual(same)
+    expect(await replayed(tape, answering(`The key is ${key}.`))).toMatchObject({ codes: ['HARVEST_STATES'] })
+  })
+
+  it('is not looked at of a run whose steps differ: they come first', async () => {
+    const tape = await recorded(answering())
+    const other = async (input: unknown) => {
+      await refund(1000)
+      return answering('Refunded 1000 EUR.')(input)
+    }
+    expect((await replayed(tape, other)).codes).not.toContain('HARVEST_STATES')
+    const idle = async (input: unknown) => void (input as Conversation).messages.pop()
+    expect((await replayed(tape, idle)).codes).toEqual(['HARVEST_UNUSED'])
+  })
+
+  it('is nothing of an input that no code can change', async () => {
+    const tape = await recorded(async () => void (await refund(25)), 'Refund my order, please.')
+    expect(tape.close).not.toHaveProperty('input')
+  })
+})
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+class Stop {
+  isStopped = false
+  now(): void {
+    this.isStopped = true
+  }
+}
