@@ -6,7 +6,7 @@ import type { ReplayRun } from './run.ts'
 import type { InputDifference } from './states.ts'
 
 /** What the agent makes of its input, beside what it made of it when recorded. */
-export class GivenInput {
+export class InputOfReplay {
   readonly #tape: Tape
   #value: unknown
   #before: Json | undefined

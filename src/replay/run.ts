@@ -36,7 +36,7 @@ import { BegunRequests } from './begun.ts'
 import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
-import { GivenInput } from './input-left.ts'
+import { InputOfReplay } from './input-left.ts'
 import { States } from './states.ts'
 import { writtenOrigin } from '../match/address.ts'
 import { askedUrl, besideOf, optionsNoted } from '../match/asked-url.ts'
@@ -152,7 +152,7 @@ export class ReplayRun {
   readonly messages: Announcements
   readonly marks: Announcements
   readonly states: States
-  readonly given: GivenInput
+  readonly given: InputOfReplay
   /** Absent: a case lists the messages or marks it expects, and not in which order. */
   readonly #announced: AnnouncedOrder | undefined
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
@@ -282,7 +282,7 @@ export class ReplayRun {
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.states = new States(tape)
-    this.given = new GivenInput(tape)
+    this.given = new InputOfReplay(tape)
     this.order = new StepOrder(this.steps)
     this.#movedWaits = new MovedWaits(tape, this.steps, this.order)
     const isTold = settings.messages === undefined && settings.marks === undefined
