@@ -415,8 +415,7 @@ function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
 function lostAnswer({ events, outcome, problems, comparison, tape }: ForkResult): GradeGiven | undefined {
   // One that threw is looked at by the oracle, and so is what a budget or a time-out ended.
   if (outcome.status === 'threw' || problems.length > 0) return undefined
-  if (comparison.outcomeEqual === true) return undefined
-  const lost = unreachedIn(events, tape.events)
+  const lost = unreachedIn(events, tape.events, comparison.outcomeEqual === true)
   return lost === undefined ? undefined : { grade: 'ungraded', ...unreachedFacts(lost) }
 }
 

@@ -197,7 +197,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   const { close } = run.tape
   const isRecorded =
     close !== undefined && isSameOutcome((value) => encodeFor(run.tape.header.flags, value), close.outcome, run.outcome)
-  const unreached = isRecorded ? undefined : unreachedIn(run.events, run.tape.events)
+  const unreached = unreachedIn(run.events, run.tape.events, isRecorded)
   if (unreached !== undefined) return { grade: 'ungraded', ...unreachedFacts(unreached) }
   if (judging.by === 'function') {
     const answered = await ask(judging, run)

@@ -421,8 +421,8 @@ function nothingToProve({ id }: Case): HarvestError {
   })
 }
 
-function unreached({ events, outcome, tape }: ForkResult): HarvestError {
-  const lost = unreachedIn(events, tape.events)
+function unreached({ events, outcome, comparison, tape }: ForkResult): HarvestError {
+  const lost = unreachedIn(events, tape.events, comparison.outcomeEqual === true)
   const error = outcome.status === 'threw' ? thrownText(outcome.error, tape) : ''
   const { because, said } = lost === undefined ? { because: threwAtOnceText(error) } : unreachedFacts(lost)
   return new HarvestError('HARVEST_PROVE_UNREACHED', {

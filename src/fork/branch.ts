@@ -62,7 +62,8 @@ export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Bra
   const late = lateOfMade(run, made)
   const { header: head, shared, own: events, before, close } = late === undefined ? made : withoutLate(tape, made, late)
   const { kind: _kind, events: _events, ...said } = close
-  const ends = { outcome: said.outcome, n: said.n, at: said.at, ...(said.prints && { prints: said.prints }) }
+  const { outcome: ended, n, at, prints, input } = said
+  const ends = { outcome: ended, n, at, ...(prints && { prints }), ...(input && { input }) }
   const header: TapeHeader = {
     ...head,
     id: idOf(run, events, ends),
@@ -115,7 +116,7 @@ function headerOf(run: ForkRun): TapeHeader {
 function lateOfMade({ redactor }: ForkRun, { header, shared, own, close }: Made): LateRedactor | undefined {
   return lateIn(redactor, (search) => {
     redactedAgain({ header, events: [...shared, ...own] }, search)
-    search.json(close.outcome as unknown as Json)
+    search.json([close.outcome, close.input ?? null] as unknown as Json)
   })
 }
 
@@ -135,14 +136,21 @@ function withoutLate(tape: Tape, { header, shared, own, before, close }: Made, l
   const other = events.slice(0, shared.length).find((event, at) => event !== shared[at])
   const border = Math.min(before, other?.n ?? Number.POSITIVE_INFINITY)
   const ownNow = [...events.slice(0, shared.length).filter(({ n }) => n >= border), ...events.slice(shared.length)]
-  const outcome = late.json(close.outcome as unknown as Json) as unknown as Outcome
+  const said = <T>(part: T): T => late.json(part as unknown as Json) as unknown as T
+  const { input } = close
   const prints = [...(close.prints ?? []), ...late.prints]
   return {
     header: again.header,
     shared: shared.filter(({ n }) => n < border),
     own: ownNow.sort((a, b) => a.n - b.n),
     before: border,
-    close: { ...close, outcome, events: ownNow.length, ...(prints.length > 0 && { prints }) },
+    close: {
+      ...close,
+      outcome: said(close.outcome),
+      ...(input && { input: said(input) }),
+      events: ownNow.length,
+      ...(prints.length > 0 && { prints }),
+    },
   }
 }
 
@@ -230,18 +238,24 @@ function keyOf([kind, caller]: Draw): string {
 function closeOf(run: ForkRun, outcome: BranchEnd, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
   const { close } = run.tape
   if (close && isSame && own.length === 0 && run.asked.close === close) {
-    const { n, at, outcome: recorded, timers, timersInCalls, timersUnheeded, unread, unseen } = close
+    const { n, at, outcome: recorded, timers, timersInCalls, timersUnheeded, unread, unseen, input } = close
     const noted = {
       ...(timers && { timers }),
       ...(timersInCalls && { timersInCalls }),
       ...(timersUnheeded && { timersUnheeded }),
       ...(unread && { unread }),
       ...(unseen && { unseen }),
+      ...(input && inputOf(run)),
     }
     return { kind: 'close', n, at, outcome: recorded, events: 0, ...noted }
   }
   const [n, at] = run.account.numbers.fresh(run.now)
-  return { kind: 'close', n, at, outcome: encoded(outcome), events: own.length }
+  return { kind: 'close', n, at, outcome: encoded(outcome), events: own.length, ...inputOf(run) }
+}
+
+/** What the run made of its input. */
+function inputOf({ given: { left }, redactor }: ForkRun): Pick<TapeClose, 'input'> {
+  return left === undefined ? {} : { input: left.isChanged ? { left: redactor.json(left.json) } : {} }
 }
 
 function encoded({ status, ended }: BranchEnd): Outcome {

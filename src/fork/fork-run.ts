@@ -8,6 +8,7 @@ import { RedactedValues } from '../match/redacted.ts'
 import { areEndsNoted, askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { encodeOn, encodeWhole } from '../match/encode.ts'
+import { GivenInput } from '../match/given-input.ts'
 import { Changes } from '../replay/change.ts'
 import { childMode, isRpcMessage } from '../replay/child-mode.ts'
 import { Draws } from '../playback/reads.ts'
@@ -127,6 +128,7 @@ export class ForkRun {
   #real: { readonly now: number; readonly since: number } | undefined
   readonly #marks: Map<string, Json>
   readonly states: RecordedStates
+  readonly given: GivenInput
   #firstOpen = 0
   #isFree = false
   #over = false
@@ -140,6 +142,7 @@ export class ForkRun {
     this.budget = plan.tail.from === 'live' ? plan.tail.budget.part() : undefined
     this.#marks = new Map(plan.marks)
     this.states = new RecordedStates(tape)
+    this.given = new GivenInput(tape, plan.input)
     this.#problems = new ProblemList(onGivenUp)
     const { tape: asked, leftOut } = plan.control ?? { tape, leftOut: new Set() }
     this.asked = asked

@@ -271,9 +271,9 @@ function beforeAsking(
   })
 }
 
-function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly HarvestError[] {
+function unreached({ events, tape, comparison }: ForkResult, tail: TailRequest): readonly HarvestError[] {
   if (tail.from !== 'live') return []
-  const lost = unreachedIn(events, tape.events)
+  const lost = unreachedIn(events, tape.events, comparison.outcomeEqual === true)
   // As it was recorded is its own way to end.
   if (lost === undefined || tape.events.includes(lost.event)) return []
   const { event, because, status, said: text } = lost

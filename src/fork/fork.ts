@@ -14,7 +14,7 @@ import {
 } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { decodeValue, type Tape } from '../tape/index.ts'
+import type { Tape } from '../tape/index.ts'
 import { asOnBranch, branchOf } from './branch.ts'
 import { compilePlan } from './compile.ts'
 import { ForkRun } from './fork-run.ts'
@@ -66,11 +66,16 @@ export async function forkTape<T>(
 }
 
 async function attempt<T>(run: ForkRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
-  const { input } = run.plan
-  const given = input === undefined ? undefined : decodeValue(input)
+  const given = run.given.give()
   run.look()
   run.gate.kick()
-  const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
+  const value = await seamState().runs.run(run.root, async () => {
+    try {
+      return await readOut(await agent(given))
+    } finally {
+      run.given.ended()
+    }
+  })
   // Requests made just before the answer are still on their way to the interceptors: they are part of the run.
   await lastTurns(run, 20, () => run.steps.some(({ taken }) => !taken) && !run.departed)
   return value

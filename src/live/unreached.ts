@@ -31,31 +31,52 @@ const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
  * What a run which asks for real got no whole answer from: a model without connection, key, quota, by a refusal, by an outage in
  * the middle of an answer, by silence until the agent gave it up; a service that is down. What an agent does instead says nothing
  * about it as it is. What was asked again, and answered, is got over. So is what failed when it was recorded, too: see
- * {@link Failure.isItsWay}; an outage of a model where the run went on behind it.
+ * {@link Failure.isItsWay}; an outage of a model that the run went on without, on the answers of others; and the one that ended
+ * the run, where this one ends so at the same place.
  *
  * @param events - of the run, in any order
  * @param recorded - of the run it is compared with
+ * @param isSameEnd - it ends as that one did
  */
-export function unreachedIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
+export function unreachedIn(
+  events: readonly TapeEvent[],
+  recorded: readonly TapeEvent[],
+  isSameEnd: boolean,
+): Unreached | undefined {
   const before = exchangesIn(recorded)
   const then = outcomesOf(before, before)
   // What was asked again, and answered, when it was recorded is no way to go on without it.
   const got = new Set(then.answered.map(questionOf))
-  const known = new Set(then.failures.flatMap(({ event, key }) => (got.has(questionOf(event)) ? [] : [key])))
+  const known = then.failures.filter(({ event }) => !got.has(questionOf(event)))
   const { failures, answered } = outcomesOf(exchangesIn(events), before)
   // What a tape answered was not asked for real.
   const ofTape = new Set(before)
   return failures.findLast(({ event, key, isItsWay }) => {
-    if (ofTape.has(event)) return false
-    const isKnown = known.has(key)
-    if ((isKnown && isItsWay) || isBeaten(event, answered)) return false
+    if (ofTape.has(event) || isBeaten(event, answered)) return false
+    const alike = known.filter((one) => one.key === key)
+    if (isItsWay && alike.length > 0) return false
+    const place = placeOf(event, answered)
+    // Ids of an answer that is drawn again are others, and the question says them.
+    const isSamePlace = alike.some((one) => placeOf(one.event, then.answered) === place)
+    if (isSamePlace && (isSameEnd || event.aborted !== undefined)) return false
+    if (alike.length > 0 && isDoneWithout(event, then.answered, answered)) return false
     const question = questionOf(event)
-    const isOfModel = readModelCall(event) !== undefined
-    return !answered.some(
-      (one) =>
-        questionOf(one) === question || (isKnown && isOfModel && one.n > event.n && readModelCall(one) !== undefined),
-    )
+    return !answered.some((one) => questionOf(one) === question)
   })
+}
+
+/** How many answers of models came before a question was asked. */
+function placeOf({ n }: ExchangeEvent, answered: readonly ExchangeEvent[]): number {
+  return answered.filter((one) => readModelCall(one) !== undefined && one.response!.moment[0] < n).length
+}
+
+/** Whether a run goes on without a model that fails: another answer of one came, and behind the question or of one that never failed. */
+function isDoneWithout(event: ExchangeEvent, then: readonly ExchangeEvent[], now: readonly ExchangeEvent[]): boolean {
+  const call = readModelCall(event)
+  if (call === undefined) return false
+  const { model } = call.request
+  const isDown = !then.some((one) => one.url === event.url && readModelCall(one)?.request.model === model)
+  return now.some((one) => readModelCall(one) !== undefined && (isDown || one.response!.moment[0] > event.n))
 }
 
 /**
@@ -103,9 +124,7 @@ function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Fail
   const { response, error, aborted } = event
   const inside = errorIn(event)
   if (aborted !== undefined && inside === undefined)
-    return response === undefined
-      ? { event, because: givenUp, key: `${givenUp} ${questionOf(event)}`, isItsWay: true }
-      : undefined
+    return response === undefined ? { event, because: givenUp, key: givenUp, isItsWay: false } : undefined
   if (response === undefined) return failure(event, error ? unconnected(noModel, error.message) : { because: noModel })
   const { status } = response
   if (status >= 400) {
@@ -133,7 +152,9 @@ function failureOfService(event: ExchangeEvent): Failure | undefined {
 function failure(event: ExchangeEvent, lost: Omit<Unreached, 'event'>, isItsWay = false): Failure {
   // What is asked of a model says what came before, by ids that are others each time.
   const asked = readModelCall(event)?.request.model
-  return { event, ...lost, key: `${lost.because} ${asked ?? ''} ${event.url}`, isItsWay }
+  // How a connection failed is said otherwise by each client, and so by each run.
+  const because = event.response === undefined ? '' : lost.because
+  return { event, ...lost, key: `${because} ${asked ?? ''} ${event.url}`, isItsWay }
 }
 
 function unconnected(who: string, said: string): Omit<Unreached, 'event'> {

@@ -20,7 +20,7 @@ import { HeldExchange } from './held-exchange.ts'
 import type { HeldRuns } from './hold.ts'
 import type { RunAccount, RunHandle, RetentionDecision } from './run-stats.ts'
 import { failureOf } from './failure.ts'
-import { GivenInput } from './given-input.ts'
+import { RecordedInput } from './recorded-input.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import type { Recording } from './recording.ts'
@@ -105,7 +105,7 @@ export class HeldRun implements Recording {
   #mute: Map<string, string> | undefined
   #works: HeldWork[] = []
   #path: string | undefined
-  #given: GivenInput | undefined
+  #given: RecordedInput | undefined
   #bytes = 0
   #over = false
   /** Nothing of it is held, and nothing more will be. */
@@ -144,7 +144,7 @@ export class HeldRun implements Recording {
   }
 
   #give(input: unknown): void {
-    this.#given = new GivenInput(input)
+    this.#given = new RecordedInput(input)
     this.grown(jsonSize(this.#given.json))
   }
 

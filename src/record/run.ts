@@ -61,7 +61,7 @@ import { type Bodies, ExchangeDraft } from './exchange.ts'
 import { asDetail, type RunAccount, type RunHandle, type RetentionDecision } from './run-stats.ts'
 import { DrawnValues, drawnSecret } from './drawn-secrets.ts'
 import { failureOf } from './failure.ts'
-import { GivenInput } from './given-input.ts'
+import { RecordedInput } from './recorded-input.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import type { Arriving, Recording } from './recording.ts'
@@ -151,7 +151,7 @@ export class RecordedRun implements Recording {
   /** Requests that are to be redacted before anything else is. */
   #due: readonly ExchangeDraft[] = []
   /** What the agent was called with, of a run that is written as it goes. */
-  #given: GivenInput | undefined
+  #given: RecordedInput | undefined
   /** Not completed, with what there is of their answers. */
   readonly #calls = new Map<CallEvent, () => Partial<CallEvent>>()
   readonly #unrecorded = new Set<string>()
@@ -205,7 +205,7 @@ export class RecordedRun implements Recording {
     this.handle = handleOf(this.account, this)
     this.root = observerOf(this, undefined)
     this.attempt(() => {
-      if (past === undefined && 'input' in options) this.#given = new GivenInput(options.input)
+      if (past === undefined && 'input' in options) this.#given = new RecordedInput(options.input)
       const encoded = this.#given?.json ?? past?.input
       const input = encoded === undefined ? {} : { input: this.redactor.json(encoded) }
       this.#writer = createTapeWriter({

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../json/canonical.ts'
 import { firstDifference } from '../match/difference.ts'
-import { decodeValue, encodeFor, type Json, lossesIn, type Tape } from '../tape/index.ts'
+import { GivenInput } from '../match/given-input.ts'
+import { lossesIn, type Tape } from '../tape/index.ts'
 import { presentValue } from '../tape/present-args.ts'
 import type { ReplayRun } from './run.ts'
 import type { InputDifference } from './states.ts'
@@ -8,33 +9,19 @@ import type { InputDifference } from './states.ts'
 /** What the agent makes of its input, beside what it made of it when recorded. */
 export class InputOfReplay {
   readonly #tape: Tape
-  #value: unknown
-  #before: Json | undefined
-  #after: Json | undefined
+  readonly given: GivenInput
   /** Whether the agent takes an input at all: one that does not may be given its own by a test. */
   #isTaken = true
 
   constructor(tape: Tape) {
     this.#tape = tape
+    this.given = new GivenInput(tape, tape.header.input)
   }
 
   /** The input for an agent. */
   forAgent(agent: { readonly length: number }): unknown {
-    const { input } = this.#tape.header
-    if (input === undefined) return undefined
     this.#isTaken = agent.length > 0
-    this.#value = decodeValue(input)
-    this.#before = this.#now()
-    return this.#value
-  }
-
-  /** The agent returned or threw: the recorder looked then, too. */
-  ended(): void {
-    if (typeof this.#value === 'object' && this.#value !== null) this.#after = this.#now()
-  }
-
-  #now(): Json {
-    return encodeFor(this.#tape.header.flags, this.#value)
+    return this.given.give()
   }
 
   /**
@@ -43,19 +30,19 @@ export class InputOfReplay {
    * @returns what differs; `undefined` where nothing is compared
    */
   compare(run: ReplayRun): readonly InputDifference[] | undefined {
-    const [before, after] = [this.#before, this.#after]
-    if (before === undefined || after === undefined) return undefined
-    const isChanged = JSON.stringify(after) !== JSON.stringify(before)
+    const { left: now } = this.given
+    if (now === undefined) return undefined
+    const { isChanged } = now
     const left = this.#tape.close?.input?.left
     if (left === undefined) {
       if (isChanged) run.noteHidden(run.hidden.ofInput(this.#tape.close?.input === undefined ? 'unseen' : 'unchanged'))
       return undefined
     }
-    const now = run.encodeAs(undefined, () => [left], run.redactor.json(after))
-    run.compareValues(undefined, undefined, () => ({ input: now }))
-    const [recorded, live] = [presentValue(left), presentValue(now)]
+    const json = run.encodeAs(undefined, () => [left], run.redactor.json(now.json))
+    run.compareValues(undefined, undefined, () => ({ input: json }))
+    const [recorded, live] = [presentValue(left), presentValue(json)]
     if (canonicalJson(recorded) === canonicalJson(live)) {
-      run.noteHidden(run.hidden.of('input', this.#value))
+      run.noteHidden(run.hidden.of('input', now.value))
       return []
     }
     // What has methods is handed to the agent without them: it cannot do to it what it did.

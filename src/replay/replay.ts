@@ -89,13 +89,13 @@ export async function replayTape<T>(
 }
 
 async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
-  const given = run.given.forAgent(agent)
+  const given = run.input.forAgent(agent)
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => {
     try {
       return await answerOf(run, () => agent(given))
     } finally {
-      run.given.ended()
+      run.input.given.ended()
     }
   })
   await run.bodiesEnded()

@@ -152,7 +152,7 @@ export class ReplayRun {
   readonly messages: Announcements
   readonly marks: Announcements
   readonly states: States
-  readonly given: InputOfReplay
+  readonly input: InputOfReplay
   /** Absent: a case lists the messages or marks it expects, and not in which order. */
   readonly #announced: AnnouncedOrder | undefined
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
@@ -282,7 +282,7 @@ export class ReplayRun {
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.states = new States(tape)
-    this.given = new InputOfReplay(tape)
+    this.input = new InputOfReplay(tape)
     this.order = new StepOrder(this.steps)
     this.#movedWaits = new MovedWaits(tape, this.steps, this.order)
     const isTold = settings.messages === undefined && settings.marks === undefined
@@ -997,7 +997,7 @@ export class ReplayRun {
   }
 
   #judgeInput(): void {
-    const found = this.given.compare(this)
+    const found = this.input.compare(this)
     if (found === undefined) return
     this.states.leftInput(found)
     this.#judge('states', 'input', this.states.made)

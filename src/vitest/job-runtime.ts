@@ -210,17 +210,18 @@ async function runJob(job: Job, around: Surroundings) {
   }
 }
 
-/** Why a live run could not ask its model. What ends as recorded does as it did then. */
+/** Why a live run could not ask its model. */
 function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   const { events, outcome, comparison, problems, tape } = run
   const isCut = problems.length > 0 && problems.every(({ code }) => code === 'HARVEST_RUN_ABORTED')
   const waited = isCut ? keptWaiting(run) : undefined
   if (waited !== undefined) return waited
   // A budget and a time-out leave calls without an answer, too.
-  if (problems.length > 0 || comparison.outcomeEqual === true) return undefined
-  const lost = unreachedIn(events, tape.events)
+  if (problems.length > 0) return undefined
+  const isSame = comparison.outcomeEqual === true
+  const lost = unreachedIn(events, tape.events, isSame)
   if (lost !== undefined) return unreachedFacts(lost)
-  const isBefore = outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0
+  const isBefore = !isSame && outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0
   return isBefore ? { because: threwAtOnceText(thrownText(outcome.error, tape)) } : undefined
 }
 

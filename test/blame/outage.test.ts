@@ -105,6 +105,89 @@ describe('a run whose provider fails in its middle', () => {
   })
 })
 
+describe('a run whose last question failed when it was recorded', () => {
+  type Fault = 503 | 400 | 401 | 'credit' | 'reset' | 'silence' | undefined
+  /** By the number of answers before. */
+  let faults: readonly Fault[] = []
+  let ids = 0
+  const base = served(
+    createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => (body += chunk))
+      request.on('end', () => {
+        const fault = faults[body.split('"assistant"').length - 1]
+        if (fault === 'silence') return
+        if (fault === 'reset') return void request.socket.destroy()
+        if (fault !== undefined) {
+          response.statusCode = fault === 'credit' ? 400 : fault
+          return void response.end(JSON.stringify({ error: { message: `no: ${fault === 'credit' ? 'pay' : fault}` } }))
+        }
+        response.setHeader('content-type', 'application/json')
+        const message = { role: 'assistant', content: `answer ${ids++}` }
+        const choices = [{ index: 0, message, finish_reason: 'stop' }]
+        response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: 'm', choices }))
+      })
+    }),
+  )
+  /** Asks twice, and says the same whenever it has no second answer. */
+  const agent = async (): Promise<string> => {
+    const messages: object[] = [{ role: 'user', content: 'Well?' }]
+    for (let turn = 0; turn < 2; turn++) {
+      const answer = await fetch(`${base()}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', messages }),
+        signal: AbortSignal.timeout(400),
+      }).catch(() => undefined)
+      if (answer?.ok !== true) return 'failed'
+      const { choices } = (await answer.json()) as { choices: { message: object }[] }
+      messages.push(choices[0]!.message)
+    }
+    return 'answered'
+  }
+  const draw = async (then: readonly Fault[], now: readonly Fault[], asked: () => Promise<unknown> = agent) => {
+    faults = then
+    const recorder = createRecorder({ dir })
+    await Promise.resolve(recorder.run({ agent: 'asker', input: {} }, asked)).catch(() => {})
+    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
+      load: async () => asked,
+      oracle,
+      budget: openBudget({}),
+      timeoutMs: 20_000,
+    })
+    faults = now
+    const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
+    return because === undefined ? grade : `${grade}: ${because}`
+  }
+  const thrown = async (): Promise<string> => {
+    if ((await agent()) === 'failed') throw new Error('no answer')
+    return 'answered'
+  }
+
+  test.each<[Fault, readonly Fault[], string]>([
+    [400, ['credit', 'credit'], 'A model answered with status 400'],
+    [400, [503, 503], 'A model answered with status 503'],
+    [400, [401, 401], 'A model answered with status 401'],
+    [400, ['reset', 'reset'], 'A model could not be reached'],
+    [400, [undefined, 503], 'A model answered with status 503'],
+    [503, [503, 503], 'A model answered with status 503'],
+    [503, ['reset', 'reset'], 'A model could not be reached'],
+    ['silence', ['silence', 'silence'], 'A model had not answered when the agent gave it up'],
+    ['silence', [503, 503], 'A model answered with status 503'],
+  ])('has no grade where another one fails, though it ends as it did then: %s, then %j', async (then, now, because) => {
+    expect(await draw([undefined, then], now)).toContain(`ungraded: ${because}`)
+    expect(await draw([undefined, then], now, thrown)).toContain(`ungraded: ${because}`)
+  })
+
+  test.each<Fault>([400, 503, 'reset', 'silence'])(
+    'is graded where it fails again, at the same place: %s',
+    async (fault) => {
+      expect(await draw([undefined, fault], [undefined, fault])).toBe('bad')
+      expect(await draw([undefined, fault], [undefined, fault], thrown)).toBe('bad')
+    },
+  )
+})
+
 describe('a run whose provider fails in the middle of an answer', () => {
   type Way =
     | 'an error in the stream'
@@ -389,6 +472,26 @@ describe('a run that asks two models at once and takes the first answer', () => 
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
     slow = 'one'
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
+  })
+
+  test('is graded where a model asked beside the one that answers is down as it was when recorded', async () => {
+    slow = ''
+    isPrimaryDown = true
+    const beside = async (): Promise<string> => {
+      const { signal } = new AbortController()
+      const [said] = await Promise.all([ask('two', signal, 'Well?'), ask('one', signal, 'What kind?').catch(() => '')])
+      return said
+    }
+    const forked = await graded(beside)
+    expect(await forked()).toEqual({ grade: 'bad', because: undefined })
+    const behind = async (): Promise<string> => {
+      const { signal } = new AbortController()
+      const said = await ask('two', signal, 'Well?')
+      await ask('one', signal, 'What kind?').catch(() => '')
+      return said
+    }
+    const forkedBehind = await graded(behind)
+    expect(await forkedBehind()).toEqual({ grade: 'bad', because: undefined })
   })
 
   test('is graded where the first one is down as it was when recorded, and another one answers', async () => {

@@ -1,7 +1,7 @@
 import { encodeValue, type InputLeft, type Json } from '../tape/index.ts'
 
 /** What a run was called with: an agent may work by what it makes of it. */
-export class GivenInput {
+export class RecordedInput {
   /** As it was given. */
   readonly json: Json
   readonly #value: unknown
