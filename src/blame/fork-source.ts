@@ -42,7 +42,7 @@ import {
   useOf,
 } from './graded-use.ts'
 import { gradeRecorded } from './grade-task.ts'
-import { paidRegrades } from './grading.ts'
+import { paidRegrades, SteadyGrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
 import { unansweredIn } from './off-tape.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
@@ -178,6 +178,10 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const unpriced = asksFor.find((model) => model !== undefined && !isPriced(model, prices))
   const repairs = reference === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : reference.about
 
+  const steady = new SteadyGrades({
+    recorded: graded.grade,
+    ...(options.isFlakyOracle === true && { isGradedByMajority: true as const }),
+  })
   const unanswered = new Set<string>()
   const noteUnanswered = (ran: Ran): Ran => {
     if (ran.result.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
@@ -220,6 +224,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       // Who would have to be paid for a grade is not asked: the same run has the same one.
       if (isPaidToGrade) return result.isInert ? 'bad' : 'unknown'
       const { grade } = (await gradeHeard(oracle, { ...result, isTimedOut })).given
+      steady.add(`draws ${position}`, { ...result, grade })
       const isOk = passed(unheldOf(result) === undefined ? grade : 'undefined')
       if (isOk === true) return 'ok'
       return isOk === undefined || !isAskedAlike(result, positions[position], stepsOf(control.tape)) ? 'unknown' : 'bad'

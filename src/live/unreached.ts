@@ -98,11 +98,21 @@ function outcomesOf(
   return { failures, answered }
 }
 
-/** Whether an agent gave a call up, or left it open, for the answer of another one that was under way beside it. */
-function isBeaten({ n, response, error, aborted }: ExchangeEvent, answered: readonly ExchangeEvent[]): boolean {
+/** Whether an agent gave a call up, or left it open, for the answer of another one beside it, which was told the same. */
+function isBeaten(event: ExchangeEvent, answered: readonly ExchangeEvent[]): boolean {
+  const { n, response, error, aborted } = event
   if (response !== undefined || error !== undefined) return false
   const until = aborted?.[0] ?? Number.POSITIVE_INFINITY
-  return answered.some((one) => one.n < until && one.response!.moment[0] > n && one.response!.moment[0] < until)
+  const told = toldIn(event)
+  const isBeside = (one: ExchangeEvent): boolean =>
+    one.n < until && one.response!.moment[0] > n && one.response!.moment[0] < until
+  return told !== undefined && answered.some((one) => isBeside(one) && toldIn(one) === told)
+}
+
+/** What a model was told, be it asked by any name and with any settings. */
+function toldIn(event: ExchangeEvent): string | undefined {
+  const asked = askedIn(event)
+  return asked && JSON.stringify([asked.instructions, asked.messages])
 }
 
 /** Why one call of a model has no whole answer, as far as that is seen without others. */

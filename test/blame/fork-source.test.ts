@@ -109,6 +109,17 @@ describe('forks of a run of the real SDK', () => {
       for (const position of source.positions.keys()) expect(new Set(await at(position))).toEqual(new Set(['bad']))
     })
 
+    test('that is the recorded run, and has another grade, tells that the oracle disagrees with itself', async () => {
+      let asked = 0
+      const nth = createOracle({ by: 'function', name: 'nth', judge: () => ++asked % 3 === 0 })
+      const again = async (more: Partial<ForkSourceOptions>) => {
+        const source = await sourceOf(bad, { oracle: nth, ...more })
+        for (let seed = 0; seed < 3; seed++) await source.drawAgain(0, `${seed}`)
+      }
+      await expect(again({})).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
+      await expect(again({ isFlakyOracle: true })).resolves.toBeUndefined()
+    })
+
     test('of a number that stands in its first question says nothing of that question, and is no doubt of a later one', async () => {
       const ticketed: Agent = (input) =>
         agent({ text: `${(input as { text: string }).text} Ticket ${Math.floor(Math.random() * 1e6)}.` })

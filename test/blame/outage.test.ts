@@ -474,6 +474,22 @@ describe('a run that asks two models at once and takes the first answer', () => 
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
   })
 
+  test('has no grade where one that is asked something else answers beside one that is given up', async () => {
+    isPrimaryDown = false
+    slow = ''
+    const beside = async (): Promise<string> => {
+      const decided = ask('two', AbortSignal.timeout(300), 'Well?').catch(() => 'someone else will')
+      const kind = ask('one', new AbortController().signal, 'What kind?')
+      return (await Promise.all([decided, kind])).join()
+    }
+    const again = await graded(beside)
+    slow = 'two'
+    expect(await again()).toEqual({
+      grade: 'ungraded',
+      because: 'A model had not answered when the agent gave it up',
+    })
+  })
+
   test('is graded where a model asked beside the one that answers is down as it was when recorded', async () => {
     slow = ''
     isPrimaryDown = true
