@@ -282,7 +282,7 @@ function unreached({ events, tape, comparison }: ForkResult, tail: TailRequest):
     new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
       what: `${isService ? 'A service' : 'A model call'} failed, so this fork is ungraded`,
       where: {
-        [isService ? 'service' : 'model']: neutralLine(event.url, 120),
+        [isService ? 'service' : 'model']: neutralLine('url' in event ? event.url : event.name, 120),
         answer: neutralLine([...(status === undefined ? [] : [`status ${status}`]), text].join(': ') || 'none', 200),
       },
       fix: [`${isService ? 'once it answers' : keysRight(tape)}: the same command`],

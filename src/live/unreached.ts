@@ -1,11 +1,19 @@
 import { askedIn, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
 import { isOfEvents } from '../replay/left-early.ts'
-import { type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
+import { isMap } from '../json/canonical.ts'
+import {
+  type CallEvent,
+  type ExchangeEvent,
+  type Json,
+  responseBytes,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
 
 /** A model or a service that gave a run no whole answer. */
 export interface Unreached {
-  readonly event: ExchangeEvent
+  readonly event: ExchangeEvent | CallEvent
   /** Why the run has no grade: without what was said, which is another text each time. */
   readonly because: string
   /** Of the answer; absent: there was none. Below 400: the answer broke off. */
@@ -15,6 +23,7 @@ export interface Unreached {
 }
 
 interface Failure extends Unreached {
+  readonly event: ExchangeEvent
   /** The same for failures that are the same. */
   readonly key: string
   /**
@@ -50,8 +59,8 @@ export function unreachedIn(
   const known = then.failures.filter(({ event }) => !got.has(questionOf(event)))
   const { failures, answered } = outcomesOf(exchangesIn(events), before)
   // What a tape answered was not asked for real.
-  const ofTape = new Set(before)
-  return failures.findLast(({ event, key, isItsWay }) => {
+  const ofTape = new Set<TapeEvent>(recorded)
+  const lost = failures.findLast(({ event, key, isItsWay }) => {
     if (ofTape.has(event) || isBeaten(event, answered)) return false
     const alike = known.filter((one) => one.key === key)
     if (isItsWay && alike.length > 0) return false
@@ -63,6 +72,45 @@ export function unreachedIn(
     const question = questionOf(event)
     return !answered.some((one) => questionOf(one) === question)
   })
+  return lost ?? lostCallIn(events, recorded)
+}
+
+/** A wrapped function that runs for real, and found its database or another server down. */
+function lostCallIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
+  const ofTape = new Set<TapeEvent>(recorded)
+  const known = new Set(callsOf(recorded).flatMap((event) => (unconnectedIn(event) === undefined ? [] : [event.name])))
+  const calls = callsOf(events)
+  const said = (event: CallEvent): string => JSON.stringify([event.name, event.args])
+  const answered = new Set(calls.flatMap((event) => (event.error === undefined ? [said(event)] : [])))
+  for (const event of calls.toReversed()) {
+    const error = unconnectedIn(event)
+    if (error === undefined || ofTape.has(event) || known.has(event.name) || answered.has(said(event))) continue
+    return { event, ...unconnected(noService, error) }
+  }
+  return undefined
+}
+
+function callsOf(events: readonly TapeEvent[]): readonly CallEvent[] {
+  return events.filter(
+    (one): one is CallEvent => one.kind === 'tool' || one.kind === 'retrieval' || one.kind === 'value',
+  )
+}
+
+/** What Node and undici say of a connection that is not there, or broke. */
+const ofConnection: ReadonlySet<Json | undefined> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT'],
+])
+
+/** What the error of a call says, where that or one behind it is about a connection. */
+function unconnectedIn({ error }: CallEvent): string | undefined {
+  const codeIn = (json: Json | undefined): string | undefined => {
+    if (typeof json !== 'object' || json === null) return undefined
+    if (isMap(json) && ofConnection.has(json['code'])) return json['code'] as string
+    return Object.values(json).reduce((found: string | undefined, item: Json) => found ?? codeIn(item), undefined)
+  }
+  const code = codeIn(error)
+  return code === undefined || !isMap(error) ? code : `${error['message'] || code}`
 }
 
 /** How many answers of models came before a question was asked. */
@@ -70,7 +118,7 @@ function placeOf({ n }: ExchangeEvent, answered: readonly ExchangeEvent[]): numb
   return answered.filter((one) => readModelCall(one) !== undefined && one.response!.moment[0] < n).length
 }
 
-/** Whether a run goes on without a model that fails: another answer of one came, and behind the question or of one that never failed. */
+/** Whether a run goes on without a model that fails: an answer of another one came behind the question, or it never answered any. */
 function isDoneWithout(event: ExchangeEvent, then: readonly ExchangeEvent[], now: readonly ExchangeEvent[]): boolean {
   const call = readModelCall(event)
   if (call === undefined) return false

@@ -6,7 +6,7 @@ import { parseExpectation } from '../../src/blame/expectation.ts'
 import { forkSourceOf } from '../../src/blame/fork-source.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
 import { openBudget } from '../../src/live/index.ts'
-import { createRecorder } from '../../src/record/index.ts'
+import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { served } from '../support/served.ts'
@@ -413,6 +413,62 @@ describe('a run whose tools run for real', () => {
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
     isRefused = false
     expect(await (await draw(true))()).toEqual({ grade: 'bad', because: undefined })
+  })
+})
+
+describe('a run whose wrapped functions run for real', () => {
+  let fault: Error | undefined
+  const base = served(
+    createServer((request, response) => {
+      request.resume().on('end', () => {
+        response.setHeader('content-type', 'application/json')
+        const choices = [{ index: 0, message: { role: 'assistant', content: 'no' }, finish_reason: 'stop' }]
+        response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: 'm', choices }))
+      })
+    }),
+  )
+  const look = tool('look', async () => {
+    if (fault !== undefined) throw fault
+    return 25
+  })
+  /** Asks its model, and has a total or none. */
+  const agent = async (): Promise<string> => {
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Well?' }] })
+    const headers = { 'content-type': 'application/json' }
+    await (await fetch(`${base()}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+    return await look().then(
+      (total) => `${total}`,
+      () => 'a person looks',
+    )
+  }
+  const down = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' })
+  const grade = async (then: Error | undefined, now: Error) => {
+    fault = then
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'asker', input: {} }, agent)
+    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
+      load: async () => agent,
+      oracle,
+      budget: openBudget({}),
+      timeoutMs: 20_000,
+      tools: 'live',
+    })
+    fault = now
+    const { grade: given, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
+    return because === undefined ? given : `${given}: ${because}`
+  }
+
+  test.each<[string, Error]>([
+    ['its own error', down],
+    ['the cause of one', new TypeError('no total', { cause: down })],
+    ['one of several', new AggregateError([down])],
+  ])('has no grade where one finds its database down: %s', async (_, error) => {
+    expect(await grade(undefined, error)).toMatch(/^ungraded: A service could not be reached: (?:connect |no |ECONN)/)
+  })
+
+  test('is graded where the database was down when it was recorded, or the error is about something else', async () => {
+    expect(await grade(down, down)).toBe('bad')
+    expect(await grade(undefined, new RangeError('no such order'))).toBe('bad')
   })
 })
 
