@@ -127,6 +127,7 @@ export function closeProblem(close: Fields): Problem {
     timersUnheeded,
     unread,
     unseen,
+    inPart,
     late,
   } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
@@ -147,6 +148,7 @@ export function closeProblem(close: Fields): Problem {
     optional(timersUnheeded, () => listOf(timersUnheeded, 'timersUnheeded', isTimersInCalls)) ??
     optional(unread, () => listOf(unread, 'unread', isCount)) ??
     optional(unseen, () => listOf(unseen, 'unseen', isCount)) ??
+    optional(inPart, () => listOf(inPart, 'inPart', isCount)) ??
     optional(late, () => listOf(late, 'late', isLateWork))
   )
 }

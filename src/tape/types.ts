@@ -430,6 +430,8 @@ export interface TapeClose {
   readonly unread?: readonly number[]
   /** Of those of which it was not seen. Absent: there was none. */
   readonly unseen?: readonly number[]
+  /** Of those of which a reader took a part and stopped before the rest. Absent: the recorder did not look, or there was no answer. */
+  readonly inPart?: readonly number[]
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]
 }

@@ -401,6 +401,7 @@ class TapeLines {
     timersUnheeded,
     unread,
     unseen,
+    inPart,
     late,
   }: Closing): PendingLine {
     const ofTimers = { timers, timersInCalls, timersUnheeded }
@@ -415,6 +416,7 @@ class TapeLines {
       ...ofTimers,
       unread,
       unseen,
+      inPart,
       late,
     }
     // `JSON.stringify` leaves out what is undefined.
