@@ -630,7 +630,8 @@ export type NotedReads = Pick<Closing, 'unread' | 'unseen' | 'inPart'>
 /** What there is of them when the run is over. That none was left unread tells a tape that notes it. */
 export function notedReads(reads: ReadonlyMap<number, BodyUse>): NotedReads {
   if (reads.size === 0) return {}
-  const each = (...how: BodyUse[]): readonly number[] => [...reads].flatMap(([n, one]) => (how.includes(one) ? [n] : []))
+  const each = (...how: BodyUse[]): readonly number[] =>
+    [...reads].flatMap(([n, one]) => (how.includes(one) ? [n] : []))
   const unseen = each('unseen')
   return { unread: each('unread', 'taken'), ...(unseen.length > 0 && { unseen }), inPart: each('part') }
 }

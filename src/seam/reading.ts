@@ -55,7 +55,7 @@ class Reading {
   #last: BodyUse | undefined
   #wasAsked = false
   /** Who calls for pieces waits for one. */
-  #isPending: boolean
+  #isPending = false
   #takesAll = false
   #isDumped = false
   /** Bytes flowed off. */
@@ -67,12 +67,10 @@ class Reading {
   constructor(body: Body, heard: (how: BodyUse) => void) {
     this.#body = body
     this.#heard = heard
-    this.#isPending = '_events' in body && body.listenerCount('readable') > 0
     for (const name of subscribing)
       shadow(body, name, (real, args) => {
         const result = real()
-        if (args[0] === 'readable') this.#isPending = true
-        if (args[0] === 'readable' || args[0] === 'data') this.look()
+        if (args[0] === 'data') this.look()
         return result
       })
     for (const name of whole)

@@ -161,7 +161,8 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   stream.on('end', () => ask())
   stream.on('close', () => {
     if (endBegun) ask('given up')
-    control?.abort()
+    // One that was answered whole is closed as well.
+    if (!stream.writableFinished) control?.abort()
   })
 }
 
