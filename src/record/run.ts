@@ -625,15 +625,14 @@ function* linesAgain(lines: Iterable<WrittenLine>, redactor: LateRedactor): Gene
 }
 
 /** What the last line has of the answers that are read. */
-export type NotedReads = Pick<Closing, 'unread' | 'unseen' | 'inPart'>
+export type NotedReads = Pick<Closing, 'unread' | 'inPart'>
 
 /** What there is of them when the run is over. That none was left unread tells a tape that notes it. */
 export function notedReads(reads: ReadonlyMap<number, BodyUse>): NotedReads {
   if (reads.size === 0) return {}
   const each = (...how: BodyUse[]): readonly number[] =>
     [...reads].flatMap(([n, one]) => (how.includes(one) ? [n] : []))
-  const unseen = each('unseen')
-  return { unread: each('unread', 'taken'), ...(unseen.length > 0 && { unseen }), inPart: each('part') }
+  return { unread: each('unread', 'taken'), inPart: each('part') }
 }
 
 function withPrints(line: TapeEvent | OpenStep, prints: Pick<TapeEvent, 'prints'>): TapeEvent | OpenStep {

@@ -11,10 +11,11 @@ export interface ChangedReading {
   readonly live: string
 }
 
-type Use = 'unread' | 'part' | 'read' | 'unseen'
+type Use = 'unread' | 'part' | 'read'
 interface Uses {
   readonly step: ExchangeState
-  readonly recorded: Use
+  /** Absent: it was not seen. */
+  readonly recorded: Use | undefined
   readonly live: Use
 }
 
@@ -47,17 +48,15 @@ export class AnswerReads {
   /** Once the run is over: an agent may read an answer at any time. */
   changed(steps: readonly StepState[]): readonly ChangedReading[] {
     return this.#uses(steps).flatMap(({ step, recorded, live }) =>
-      recorded === 'unseen' || live === 'unseen' || live === recorded
-        ? []
-        : [{ step, recorded: words[recorded], live: words[live] }],
+      recorded === undefined || live === recorded ? [] : [{ step, recorded: words[recorded], live: words[live] }],
     )
   }
 
-  /** Answers of which it was not seen, now or when recorded. */
+  /** Answers of which the recorder did not see it. */
   notCompared(steps: readonly StepState[]): readonly NotCompared[] {
-    return this.#uses(steps).flatMap(({ step, recorded, live }) => {
-      if (recorded !== 'unseen' && live !== 'unseen') return []
-      const why = `the client hands it on where it is not seen${live === 'unseen' ? '' : ', or did when recorded'}`
+    return this.#uses(steps).flatMap(({ step, recorded }) => {
+      if (recorded !== undefined) return []
+      const why = 'the recorder did not see it: record the run again'
       const at = { step: step.event.n, stepNumber: step.number, path: 'body of the answer' }
       return [{ kind: hiddenPart, placeholder: 'whether it is read', ...at, why }]
     })
@@ -77,12 +76,12 @@ export class AnswerReads {
       const isComparedInPart = this.#inPart !== undefined && response.end !== undefined
       const inPart = isComparedInPart ? 'part' : 'read'
       const read = this.#inPart?.has(n) === true ? inPart : 'read'
-      const recorded = this.#unseen.has(n) ? 'unseen' : unread.has(n) ? 'unread' : read
+      const recorded = this.#unseen.has(n) ? undefined : unread.has(n) ? 'unread' : read
       return [{ step: step as ExchangeState, recorded, live: this.#liveUse(heard, inPart) }]
     })
   }
 
-  #liveUse({ how, hasMore }: Heard, inPart: Use): Use {
+  #liveUse({ how, hasMore }: Heard, inPart: 'part' | 'read'): Use {
     switch (how) {
       case 'taken':
         return this.#inPart === undefined ? 'read' : 'unread'

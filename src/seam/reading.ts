@@ -1,11 +1,13 @@
 import { EventEmitter } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { Inflate } from 'node:zlib'
 
 /**
- * How far an answer is read. `unread`: nothing asked for its body. `taken`: what unpacks it or hands it on did, and nothing
- * behind that. `part`: its reader stopped, and bytes were left. `paused`: it stopped and has all that came so far. `read`: it
- * has all, or asks for more. `unseen`: it is not known.
+ * How far an answer is read. `unread`: nothing asked for its body. `taken`: what hands it on did, and nothing behind that.
+ * `part`: its reader stopped, and bytes were left. `paused`: it stopped and has all that came so far. `read`: it has all, or
+ * asks for more.
  */
-export type BodyUse = 'unread' | 'taken' | 'part' | 'paused' | 'read' | 'unseen'
+export type BodyUse = 'unread' | 'taken' | 'part' | 'paused' | 'read'
 
 /** What is known of a body and its reader. */
 interface Progress {
@@ -17,7 +19,7 @@ interface Progress {
   readonly isEnded: boolean
 }
 
-export function useOf({ wasAsked, isAsking, isLeft, isEnded }: Progress): Exclude<BodyUse, 'taken' | 'unseen'> {
+export function useOf({ wasAsked, isAsking, isLeft, isEnded }: Progress): Exclude<BodyUse, 'taken'> {
   if (isAsking) return 'read'
   if (!wasAsked) return 'unread'
   if (isLeft) return 'part'
@@ -31,7 +33,7 @@ interface Body {
   listenerCount(name: string): number
   readonly readableFlowing: boolean | null
   readonly readableLength: number
-  readonly _readableState?: { readonly pipes?: readonly object[] }
+  readonly _readableState?: { readonly pipes?: readonly Partial<PassThrough>[] }
 }
 
 /** Where readers subscribe, in whichever way. */
@@ -50,7 +52,7 @@ export function hearReading(body: object, heard: (how: BodyUse) => void): void {
 }
 
 class Reading {
-  readonly #body: Body
+  readonly body: Body
   readonly #heard: (how: BodyUse) => void
   #last: BodyUse | undefined
   #wasAsked = false
@@ -61,11 +63,13 @@ class Reading {
   /** Bytes flowed off. */
   #isSpilt = false
   #isEnded = false
-  /** The streams that the body is piped through, and how far they are read. */
+  /** The streams that hand the body on, and how far they are read. */
   readonly #behind = new Map<object, BodyUse>()
+  /** Some of them since it was handed out. */
+  #isTaken = false
 
   constructor(body: Body, heard: (how: BodyUse) => void) {
-    this.#body = body
+    this.body = body
     this.#heard = heard
     for (const name of subscribing)
       shadow(body, name, (real, args) => {
@@ -96,7 +100,7 @@ class Reading {
   #called(real: () => unknown, size: unknown): unknown {
     const piece = real()
     // Node itself asks for nothing, and for what it hands to listeners.
-    if (size === 0 || this.#body.readableFlowing === true) return piece
+    if (size === 0 || this.body.readableFlowing === true) return piece
     this.#wasAsked = true
     this.#isPending = piece === null
     this.look()
@@ -104,7 +108,7 @@ class Reading {
   }
 
   #emitted(real: () => unknown, event: unknown): unknown {
-    if (event === 'data' && this.#body.readableFlowing === true) {
+    if (event === 'data' && this.body.readableFlowing === true) {
       if (this.#hasListener()) this.#wasAsked = true
       else if (this.#behind.size === 0) this.#isSpilt = true
     }
@@ -115,13 +119,16 @@ class Reading {
 
   /** Beside what pipes it on. */
   #hasListener(): boolean {
-    return !this.#isDumped && this.#body.listenerCount('data') > piped(this.#body).length
+    const piping = piped(this.body).filter((to) => this.#behind.has(to)).length
+    return !this.#isDumped && this.body.listenerCount('data') > piping
   }
 
   look(): void {
-    const body = this.#body
+    const body = this.body
     for (const to of piped(body)) {
-      if (this.#behind.has(to)) continue
+      const isFirst = this.#last === undefined
+      if (this.#behind.has(to) || !(isFirst || handsOn(to))) continue
+      this.#isTaken ||= !isFirst
       this.#behind.set(to, 'unread')
       hearReading(to, (how) => {
         this.#behind.set(to, how)
@@ -140,7 +147,7 @@ class Reading {
 
   #useBehind(): BodyUse {
     const uses = [...this.#behind.values()]
-    return uses.find((how) => how !== 'unread' && how !== 'taken') ?? (uses.length > 0 ? 'taken' : 'unread')
+    return uses.find((how) => how !== 'unread' && how !== 'taken') ?? (this.#isTaken ? 'taken' : 'unread')
   }
 }
 
@@ -157,9 +164,14 @@ function shadow(body: object, name: string, heard: (real: () => unknown, args: r
   Object.defineProperty(body, name, { value, configurable: true, writable: true })
 }
 
-/** The streams that it is piped through: who reads them reads it. */
-function piped(body: Body): readonly object[] {
+/** The streams that it is piped through. */
+function piped(body: Body): readonly Partial<PassThrough>[] {
   return body._readableState?.pipes?.filter((to) => '_transform' in to) ?? []
+}
+
+/** Whether it is one of Node's own, of which the bytes go on as they are or unpacked. One of the agent's may make anything of them. */
+function handsOn({ _transform: method }: Partial<PassThrough>): boolean {
+  return method === PassThrough.prototype._transform || method === Inflate.prototype._transform
 }
 
 /** Hears how far the body is read that undici hands out for a request. */
@@ -173,31 +185,48 @@ export function hearRequestRead(request: object, heard: (how: BodyUse) => void):
     })
 }
 
+/** A client is given the head of an answer. */
+interface Making {
+  readonly heard: (how: BodyUse) => void
+  reading?: Reading
+  readonly outer: Making | undefined
+}
+
+let making: Making | undefined
+const emitters = EventEmitter as unknown as { init: Method }
+let { init } = emitters
+const initHeard: Method = function (...args) {
+  // What unpacks it is written to.
+  if ('readableFlowing' in this && !('write' in this))
+    for (let one = making; one; one = one.outer) one.reading ??= new Reading(this as Body, one.heard)
+  return Reflect.apply(init, this, args)
+}
+
 /**
  * Hears how far the body is read that a client makes when it is given the head of an answer. Handlers of undici keep it, and what
- * one version or another puts around them, to themselves: it is known by being made then.
+ * one version or another puts around them, to themselves: it is known by being made then. Where none is, the handler gets the bytes.
  *
  * @param answer - gives it the head
  * @returns the last stream of the body, where one was made
  */
 export function hearMadeBody(answer: () => void, heard: (how: BodyUse) => void): Body | undefined {
-  let made: { readonly body: Body; readonly reading: Reading } | undefined
-  const emitters = EventEmitter as unknown as { init: Method }
-  const { init } = emitters
-  emitters.init = function (...args) {
-    // What unpacks it is written to.
-    if (made === undefined && 'readableFlowing' in this && !('write' in this))
-      made = { body: this as Body, reading: new Reading(this as Body, heard) }
-    return Reflect.apply(init, this, args)
+  const outer = making
+  const now: Making = { heard, outer }
+  making = now
+  if (outer === undefined) {
+    init = emitters.init
+    emitters.init = initHeard
   }
   try {
     answer()
   } finally {
-    emitters.init = init
+    making = outer
+    if (outer === undefined) emitters.init = init
   }
-  if (made === undefined) heard('unseen')
-  made?.reading.look()
-  return made && lastOf(made.body)
+  const { reading } = now
+  if (reading === undefined) heard('read')
+  reading?.look()
+  return reading && lastOf(reading.body)
 }
 
 function lastOf(body: Body): Body {

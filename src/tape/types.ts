@@ -428,7 +428,7 @@ export interface TapeClose {
    * or there was no answer.
    */
   readonly unread?: readonly number[]
-  /** Of those of which it was not seen. Absent: there was none. */
+  /** Of those of which it was not seen, by recorders before those that note `inPart`. Absent: there was none. */
   readonly unseen?: readonly number[]
   /** Of those of which a reader took a part and stopped before the rest. Absent: the recorder did not look, or there was no answer. */
   readonly inPart?: readonly number[]
