@@ -238,13 +238,14 @@ function keyOf([kind, caller]: Draw): string {
 function closeOf(run: ForkRun, outcome: BranchEnd, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
   const { close } = run.tape
   if (close && isSame && own.length === 0 && run.asked.close === close) {
-    const { n, at, outcome: recorded, timers, timersInCalls, timersUnheeded, unread, unseen, input } = close
+    const { n, at, outcome: recorded, timers, timersInCalls, timersUnheeded, unread, unseen, inPart, input } = close
     const noted = {
       ...(timers && { timers }),
       ...(timersInCalls && { timersInCalls }),
       ...(timersUnheeded && { timersUnheeded }),
       ...(unread && { unread }),
       ...(unseen && { unseen }),
+      ...(inPart && { inPart }),
       ...(input && inputOf(run)),
     }
     return { kind: 'close', n, at, outcome: recorded, events: 0, ...noted }

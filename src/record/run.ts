@@ -638,13 +638,14 @@ function* linesAgain(lines: Iterable<WrittenLine>, redactor: LateRedactor): Gene
 }
 
 /** What the last line has of the answers that are read. */
-export type NotedReads = Pick<Closing, 'unread' | 'unseen'>
+export type NotedReads = Pick<Closing, 'unread' | 'inPart'>
 
 /** What there is of them when the run is over. That none was left unread tells a tape that notes it. */
 export function notedReads(reads: ReadonlyMap<number, BodyUse>): NotedReads {
-  const each = (how: BodyUse): readonly number[] => [...reads].flatMap(([n, one]) => (one === how ? [n] : []))
-  const unseen = each('unseen')
-  return reads.size === 0 ? {} : { unread: each('unread'), ...(unseen.length > 0 && { unseen }) }
+  if (reads.size === 0) return {}
+  const each = (...how: BodyUse[]): readonly number[] =>
+    [...reads].flatMap(([n, one]) => (how.includes(one) ? [n] : []))
+  return { unread: each('unread', 'taken'), inPart: each('part') }
 }
 
 function withPrints(line: TapeEvent | OpenStep, prints: Pick<TapeEvent, 'prints'>): TapeEvent | OpenStep {

@@ -156,7 +156,7 @@ function answerWith(
   run.asks(step, live.madeAt, sink)
   if (step.items.length === 1) step.answered = true
   return {
-    reading: (how) => run.reads.heard(step, how),
+    reading: (how) => run.reads.heard(step, how, () => delivered() < (response?.chunks.length ?? 0)),
     abort() {
       run.abandoned(step)
       if (step.answered) return

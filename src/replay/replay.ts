@@ -155,6 +155,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   run.notCompared.push(...run.hidden.statesOf(run.states.notHeld))
   if (run.hasYielded) run.notCompared.push(...run.hidden.orderOfPieces(run.steps))
   run.notCompared.push(...run.hidden.ofShared(run.shared))
+  run.notCompared.push(...run.reads.notCompared(run.steps))
   const shared = run.allShared()
   return {
     tape,

@@ -127,6 +127,7 @@ export function closeProblem(close: Fields): Problem {
     timersUnheeded,
     unread,
     unseen,
+    inPart,
     input,
     late,
   } = close
@@ -148,6 +149,7 @@ export function closeProblem(close: Fields): Problem {
     optional(timersUnheeded, () => listOf(timersUnheeded, 'timersUnheeded', isTimersInCalls)) ??
     optional(unread, () => listOf(unread, 'unread', isCount)) ??
     optional(unseen, () => listOf(unseen, 'unseen', isCount)) ??
+    optional(inPart, () => listOf(inPart, 'inPart', isCount)) ??
     optional(input, () => (isFields(input) ? undefined : 'input is not an object')) ??
     optional(late, () => listOf(late, 'late', isLateWork))
   )

@@ -428,8 +428,10 @@ export interface TapeClose {
    * or there was no answer.
    */
   readonly unread?: readonly number[]
-  /** Of those of which it was not seen. Absent: there was none. */
+  /** Of those of which it was not seen, by recorders before those that note `inPart`. Absent: there was none. */
   readonly unseen?: readonly number[]
+  /** Of those of which a reader took a part and stopped before the rest. Absent: the recorder did not look, or there was no answer. */
+  readonly inPart?: readonly number[]
   /** What the run made of its input. Absent: the recorder did not look, or the input is nothing that code can change. */
   readonly input?: InputLeft
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */

@@ -401,6 +401,7 @@ class TapeLines {
     timersUnheeded,
     unread,
     unseen,
+    inPart,
     input,
     late,
   }: Closing): PendingLine {
@@ -416,6 +417,7 @@ class TapeLines {
       ...ofTimers,
       unread,
       unseen,
+      inPart,
       input,
       late,
     }

@@ -241,6 +241,7 @@ export const arbitraryClosing: fc.Arbitrary<Closing> = fc
     maybe('timersUnheeded', timersInCalls),
     maybe('unread', fc.array(fc.nat(), { maxLength: 2 })),
     maybe('unseen', fc.array(fc.nat(), { maxLength: 2 })),
+    maybe('inPart', fc.array(fc.nat(), { maxLength: 2 })),
   )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 

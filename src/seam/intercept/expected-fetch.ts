@@ -15,6 +15,7 @@ import {
 } from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 import { afterHead, afterTurns } from './turns.ts'
+import { type BodyUse, useOf } from '../reading.ts'
 import { nextTick } from '../source.ts'
 
 /** Turns of the microtask queue that undici takes from asking for bytes that are there to having them. */
@@ -142,6 +143,9 @@ class Answer implements ExchangeSink {
   #status = 0
   /** Someone reads and there was nothing. */
   #reading: (() => void) | undefined
+  #isAsking = false
+  #wasAsked = false
+  #use: BodyUse | undefined
   #isEnded = false
   #isFlushing = false
   #leave: (() => void) | undefined
@@ -199,7 +203,7 @@ class Answer implements ExchangeSink {
         pull: () => this.#pull(),
         cancel: () => this.#cancel(),
       })
-      this.#control?.reading?.('unread')
+      this.#look()
       this.#resolve(ownResponse(this.#asked.url, { status, statusText, headers }, body))
     })
   }
@@ -208,6 +212,7 @@ class Answer implements ExchangeSink {
     if (this.#state === 'settled') return
     this.#takeText()
     this.#pieces.push(bytes)
+    this.#look()
     this.#flushSoon()
   }
 
@@ -217,6 +222,7 @@ class Answer implements ExchangeSink {
     // Bytes of each by itself would not make one character of two halves either.
     if (isHalved(piece)) return this.chunk(Buffer.from(piece))
     this.#text += piece
+    this.#look()
     this.#flushSoon()
   }
 
@@ -227,6 +233,7 @@ class Answer implements ExchangeSink {
 
   end(): void {
     this.#isEnded = true
+    this.#look()
     this.#flushSoon()
   }
 
@@ -238,11 +245,25 @@ class Answer implements ExchangeSink {
     else this.#reject(new TypeError('fetch failed', { cause }))
   }
 
+  #isFilled(): boolean {
+    return this.#pieces.length > 0 || this.#text !== ''
+  }
+
+  /** Says how far the answer is read, once it is with the agent. */
+  #look(): void {
+    if (this.#state !== 'open') return
+    const [wasAsked, isAsking] = [this.#wasAsked, this.#isAsking]
+    const use = useOf({ wasAsked, isAsking, isLeft: this.#isFilled(), isEnded: this.#isEnded })
+    if (use !== this.#use) this.#control?.reading?.(use)
+    this.#use = use
+  }
+
   /** Node's streams hand over what came in one turn together. */
   #pull(): Promise<void> {
-    this.#control?.reading?.('read')
+    this.#isAsking = this.#wasAsked = true
+    this.#look()
     const { promise, resolve } = Promise.withResolvers<void>()
-    if (this.#pieces.length > 0 || this.#text !== '') afterTurns(readTurns, () => resolve(this.#flush()))
+    if (this.#isFilled()) afterTurns(readTurns, () => resolve(this.#flush()))
     else {
       this.#reading = resolve
       if (this.#isEnded) this.#flushSoon()
@@ -265,10 +286,12 @@ class Answer implements ExchangeSink {
   #flush(): void {
     const stream = this.#stream
     if (this.#state !== 'open' || stream === undefined) return
-    if (this.#pieces.length > 0 || this.#text !== '') {
+    if (this.#isFilled()) {
       const bytes = this.#taken()
       this.#size += bytes.length
+      this.#isAsking = false
       stream.enqueue(bytes)
+      this.#look()
     } else if (this.#isEnded) {
       this.#settle()
       stream.close()

@@ -12,6 +12,7 @@ import { outsideRuns, seamState } from '../source.ts'
 import { runHeader, socketName, socketPlace, unknownSocket } from '../connection.ts'
 import { besideOf, noteOf, runOf, stackOf, tagFor } from './attribution.ts'
 import { currentResponder, type ExchangeControl, type LiveRequest, type Responder } from './responder.ts'
+import { type BodyUse, hearReading } from '../reading.ts'
 
 /**
  * Serves `node:http2` clients from a real HTTP/2 server at the other end of an in-memory pipe: the client's own
@@ -144,7 +145,9 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const answered = seamState().runs.run(run, () => {
       try {
         const live = requestOf(headers, Buffer.concat(body))
-        control = run.exchange({ ...live, beside, ...(open && { open }) }, sinkOf(stream, noteOf(tag)?.stream))
+        const client = noteOf(tag)?.stream
+        const sink = sinkOf(stream, client, (how) => control?.reading?.(how))
+        control = run.exchange({ ...live, beside, ...(open && { open }) }, sink)
         return true
       } catch {
         // The run has noted the divergence; the client sees its stream refused.
@@ -158,7 +161,8 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   stream.on('end', () => ask())
   stream.on('close', () => {
     if (endBegun) ask('given up')
-    control?.abort()
+    // One that was answered whole is closed as well.
+    if (!stream.writableFinished) control?.abort()
   })
 }
 
@@ -183,6 +187,7 @@ const hopByHop = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgr
 function sinkOf(
   stream: ServerHttp2Stream,
   client: { readonly readableLength: number } | undefined,
+  heard: (how: BodyUse) => void,
 ): Parameters<Responder['exchange']>[1] {
   const open = (): boolean => !stream.destroyed && !stream.closed
   return {
@@ -194,6 +199,7 @@ function sinkOf(
         const before = headers[name]
         headers[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
       }
+      if (client) hearReading(client, heard)
       stream.respond({ ':status': status, ...headers })
     },
     chunk: (bytes) => void (open() && stream.write(bytes)),

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { type ParsedUrlQueryInput, stringify } from 'node:querystring'
 import type { Duplex } from 'node:stream'
-import { hearHandlerRead } from '../reading.ts'
+import { hearMadeBody } from '../reading.ts'
 import { asNode, captureStack } from '../caller.ts'
 import { targetUrl } from '../shape.ts'
 import { socketName, socketPlace, unknownSocket } from '../connection.ts'
@@ -379,7 +379,7 @@ class Dispatch implements ExchangeSink {
   #done = false
   #isAborted = false
   /** Of the answer, where it is seen. */
-  #body: ReturnType<typeof hearHandlerRead>
+  #body: ReturnType<typeof hearMadeBody>
   /** What came of its body so far. */
   readonly #pieces: Buffer[] = []
   readonly #run: Answering
@@ -464,13 +464,15 @@ class Dispatch implements ExchangeSink {
       const raw: Buffer[] = []
       for (const [name, value] of headers) raw.push(Buffer.from(name), Buffer.from(value, 'latin1'))
       this.#told?.answered(status, statusText, raw)
-      if (this.#controller) {
-        this.#controller.rawHeaders = raw
-        this.#handler.onResponseStart?.(this.#controller, status, headerObject(headers), statusText)
-      } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
-        this.#paused = true
+      const answer = (): void => {
+        if (this.#controller) {
+          this.#controller.rawHeaders = raw
+          this.#handler.onResponseStart?.(this.#controller, status, headerObject(headers), statusText)
+        } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
+          this.#paused = true
+        }
       }
-      this.#body = hearHandlerRead(this.#handler, (how) => this.#control?.reading?.(how))
+      this.#body = hearMadeBody(answer, (how) => this.#control?.reading?.(how))
     })
   }
 

@@ -5,6 +5,7 @@ import type { Pairs } from '../pairs.ts'
 import { trailersPair } from '../shape.ts'
 import { copyBytes, headerPairs, onChannel, readHeaders } from './channels.ts'
 import { type ExchangeObserver, guarded, hearRequest } from './observer.ts'
+import { hearReading } from '../reading.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
 
@@ -45,6 +46,8 @@ export function observeHttp2(): void {
     const found = connectedSocket(socket)
     if (found.length > 0) add(stream, exchange, sentHeaders, found)
     exchange.head(Number(headers[':status']), '', readHeaders(headers))
+    const reading = exchange.reading?.()
+    if (reading) hearReading(stream, guarded(reading))
   })
 }
 
