@@ -1,15 +1,8 @@
 import { askedIn, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
+import { lostCallIn } from './lost-calls.ts'
 import { isOfEvents } from '../replay/left-early.ts'
-import { isMap } from '../json/canonical.ts'
-import {
-  type CallEvent,
-  type ExchangeEvent,
-  type Json,
-  responseBytes,
-  type Tape,
-  type TapeEvent,
-} from '../tape/index.ts'
+import { type CallEvent, type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
 /** A model or a service that gave a run no whole answer. */
 export interface Unreached {
@@ -65,52 +58,16 @@ export function unreachedIn(
     const alike = known.filter((one) => one.key === key)
     if (isItsWay && alike.length > 0) return false
     const place = placeOf(event, answered)
-    // Ids of an answer that is drawn again are others, and the question says them.
+    // A question has the ids of the answers before it, and resampled answers have others.
     const isSamePlace = alike.some((one) => placeOf(one.event, then.answered) === place)
     if (isSamePlace && (isSameEnd || event.aborted !== undefined)) return false
     if (alike.length > 0 && isDoneWithout(event, then.answered, answered)) return false
     const question = questionOf(event)
     return !answered.some((one) => questionOf(one) === question)
   })
-  return lost ?? lostCallIn(events, recorded)
-}
-
-/** A wrapped function that runs for real, and found its database or another server down. */
-function lostCallIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
-  const ofTape = new Set<TapeEvent>(recorded)
-  const known = new Set(callsOf(recorded).flatMap((event) => (unconnectedIn(event) === undefined ? [] : [event.name])))
-  const calls = callsOf(events)
-  const said = (event: CallEvent): string => JSON.stringify([event.name, event.args])
-  const answered = new Set(calls.flatMap((event) => (event.error === undefined ? [said(event)] : [])))
-  for (const event of calls.toReversed()) {
-    const error = unconnectedIn(event)
-    if (error === undefined || ofTape.has(event) || known.has(event.name) || answered.has(said(event))) continue
-    return { event, ...unconnected(noService, error) }
-  }
-  return undefined
-}
-
-function callsOf(events: readonly TapeEvent[]): readonly CallEvent[] {
-  return events.filter(
-    (one): one is CallEvent => one.kind === 'tool' || one.kind === 'retrieval' || one.kind === 'value',
-  )
-}
-
-/** What Node and undici say of a connection that is not there, or broke. */
-const ofConnection: ReadonlySet<Json | undefined> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT'],
-])
-
-/** What the error of a call says, where that or one behind it is about a connection. */
-function unconnectedIn({ error }: CallEvent): string | undefined {
-  const codeIn = (json: Json | undefined): string | undefined => {
-    if (typeof json !== 'object' || json === null) return undefined
-    if (isMap(json) && ofConnection.has(json['code'])) return json['code'] as string
-    return Object.values(json).reduce((found: string | undefined, item: Json) => found ?? codeIn(item), undefined)
-  }
-  const code = codeIn(error)
-  return code === undefined || !isMap(error) ? code : `${error['message'] || code}`
+  if (lost !== undefined) return lost
+  const call = lostCallIn(events, recorded)
+  return call && { event: call.event, ...unconnected(noService, call.said) }
 }
 
 /** How many answers of models came before a question was asked. */
@@ -146,19 +103,19 @@ function outcomesOf(
   return { failures, answered }
 }
 
-/** Whether an agent gave a call up, or left it open, for the answer of another one beside it, which was told the same. */
+/** Whether an agent gave a call up, or left it open, for the answer to the same question that was asked beside it. */
 function isBeaten(event: ExchangeEvent, answered: readonly ExchangeEvent[]): boolean {
   const { n, response, error, aborted } = event
   if (response !== undefined || error !== undefined) return false
   const until = aborted?.[0] ?? Number.POSITIVE_INFINITY
-  const told = toldIn(event)
+  const said = saidIn(event)
   const isBeside = (one: ExchangeEvent): boolean =>
     one.n < until && one.response!.moment[0] > n && one.response!.moment[0] < until
-  return told !== undefined && answered.some((one) => isBeside(one) && toldIn(one) === told)
+  return said !== undefined && answered.some((one) => isBeside(one) && saidIn(one) === said)
 }
 
-/** What a model was told, be it asked by any name and with any settings. */
-function toldIn(event: ExchangeEvent): string | undefined {
+/** What a model is asked, by any name of a model and with any settings. */
+function saidIn(event: ExchangeEvent): string | undefined {
   const asked = askedIn(event)
   return asked && JSON.stringify([asked.instructions, asked.messages])
 }
