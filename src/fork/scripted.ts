@@ -1,4 +1,5 @@
-import { type CallEvent, encodeBytes, encodeValue, type ExchangeEvent, type Json } from '../tape/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type CallEvent, encodeBytes, encodeValue, type ExchangeEvent, type Json, type Step } from '../tape/index.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import type { SeamCall } from '../seam/source.ts'
@@ -13,18 +14,51 @@ const takesMs = 1
 export const asEvent = {
   exchange(asked: MatchRequest & { readonly live: LiveRequest }, script: Script, n: number, run: ForkRun) {
     const event = exchangeAsked(asked, run)
-    const answer = script(event, n)
+    const answer = answerOf(script, event, n, run)
     return answer === undefined ? undefined : exchangeAnswered(event, answer)
   },
 
   call(call: SeamCall, args: Json, script: Script, n: number, run: ForkRun): CallEvent | undefined {
     const event: CallEvent = { kind: call.kind, n: 0, at: run.now, name: call.name, args }
-    const answer = script(event, n)
+    const answer = answerOf(script, event, n, run)
     if (answer === undefined) return undefined
     const settled = [0, event.at + takesMs] as const
     if ('error' in answer) return { ...event, settled, error: encodeValue(errorOf(answer.error)) }
     return { ...event, settled, result: 'result' in answer ? answer.result : asJson(answer.body) }
   },
+}
+
+/**
+ * What a script says to a step.
+ *
+ * @throws HarvestError `HARVEST_FORK_SCRIPT`, which is a problem of the run too, where it throws or says what is no answer
+ */
+function answerOf(script: Script, asked: Step, n: number, run: ForkRun): ForkAnswer | undefined {
+  let said: unknown
+  try {
+    said = script(asked, n)
+  } catch (error) {
+    throw run.problem(noAnswer(asked, n, { threw: error instanceof Error ? `${error.name}: ${error.message}` : error }))
+  }
+  if (said === undefined || isAnswer(said)) return said
+  throw run.problem(noAnswer(asked, n, { answered: said instanceof Promise ? 'a promise' : JSON.stringify(said) }))
+}
+
+function isAnswer(said: unknown): said is ForkAnswer {
+  if (typeof said !== 'object' || said === null) return false
+  if ('error' in said) return typeof (said.error as { readonly message?: unknown } | null)?.message === 'string'
+  return ('body' in said && said.body !== undefined) || ('result' in said && said.result !== undefined)
+}
+
+function noAnswer(asked: Step, n: number, did: Readonly<Record<string, unknown>>): HarvestError {
+  const said = Object.entries(did).map(([how, what]) => [how, neutralLine(String(what), 200)])
+  return new HarvestError('HARVEST_FORK_SCRIPT', {
+    what: 'The script of the tail gave no answer, so this fork is ungraded',
+    where: { asked: neutralLine('url' in asked ? asked.url : asked.name, 120), n: `${n}`, ...Object.fromEntries(said) },
+    fix: [
+      'return one of: { body: … } or { body: …, status: 503 }, { result: … }, { error: { message: "…" } }; undefined where it has none',
+    ],
+  })
 }
 
 /** A request of the agent as a tape would say it, without its answer. */

@@ -39,5 +39,6 @@ function unconnectedIn({ error }: CallEvent): string | undefined {
     return Object.values(json).reduce((found: string | undefined, item: Json) => found ?? codeIn(item), undefined)
   }
   const code = codeIn(error)
-  return code === undefined || !isMap(error) ? code : `${error['message'] || code}`
+  const said = isMap(error) ? error['message'] : undefined
+  return code !== undefined && typeof said === 'string' && said !== '' ? said : code
 }

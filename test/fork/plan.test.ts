@@ -226,6 +226,24 @@ describe('who answers behind the kept steps', () => {
     expect(scripted.outcome).toMatchObject({ value: { again: 'scripted' } })
   })
 
+  test.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('boom in the script')
+      },
+      'Error: boom in the script',
+    ],
+    ['answers with what is none', () => ({ foo: 1 }), '{"foo":1}'],
+    ['answers with a word', () => true, 'true'],
+    ['answers with a promise', async () => ({ result: 1 }), 'a promise'],
+  ])('a script that %s leaves the run without a grade, and says what it did', async (_, answer, said) => {
+    const script = { from: 'script', answer } as unknown as ForkPlan['tail']
+    const { problems } = await forkTape(await shopTape(), shop, { keep: 2, ...(script && { tail: script }) })
+    expect(problems[0]).toMatchObject({ code: 'HARVEST_FORK_SCRIPT' })
+    expect(problems[0]?.message).toContain(said)
+  })
+
   test('a question asked again gets its last recorded answer again', async () => {
     const twice = async (): Promise<unknown> => [
       await price({ item: 'a' }),
