@@ -693,6 +693,7 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/fork/ask-budget.ts': ['HARVEST_BUDGET_ASK'],
   'src/fork/fork-task.ts': ['HARVEST_FORK_SCRIPT'],
   'src/fork/json-patch.ts': ['HARVEST_FORK_PATCH'],
+  'src/fork/scripted.ts': ['HARVEST_FORK_SCRIPT'],
   'src/live/budget.ts': ['HARVEST_BUDGET_USED'],
   'src/live/off-tape.ts': ['HARVEST_NOT_RECORDED'],
 }

@@ -32,7 +32,8 @@ export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
   screen.line(table([head, ...rows], [1, 2, 3]))
   screen.line()
   for (const line of roundsText()) screen.line(line)
-  if (reused > 0) screen.line(`${reused} forks of earlier sessions are there: those that are asked for again are counted`)
+  if (reused > 0)
+    screen.line(`${reused} forks of earlier sessions are there: those that are asked for again are counted`)
   screen.line(grading === undefined ? 'nothing was spent' : `spent: ${gradingText(grading)}`)
 }
 

@@ -64,7 +64,8 @@ export function printIsolationEstimate(estimate: IsolationEstimate, screen: Scre
     screen.line(
       `tools run for real, with its side effects, in up to ${realTools} runs, and in the others where the tape has no answer`,
     )
-  if (reused > 0) screen.line(`${reused} forks of earlier sessions are there: those that are asked for again are counted`)
+  if (reused > 0)
+    screen.line(`${reused} forks of earlier sessions are there: those that are asked for again are counted`)
   screen.line(grading === undefined ? 'nothing was spent' : `spent: ${gradingText(grading)}`)
 }
 
