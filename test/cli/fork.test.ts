@@ -444,6 +444,38 @@ describe('harvest fork', () => {
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
 
+  it.skipIf(!hasTerminal)(
+    'of the prompt of the debugger ends with Ctrl-C, which says what was known, does nothing typed behind it, and keeps the prompt',
+    async () => {
+      const command = `'${process.execPath}' '${built('cli/main.js')}' debug first --live --cross-version`
+      const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|FORCE_COLOR|CI$)/.test(name))
+      const env = { ...Object.fromEntries(own), DESK_URL: desk.url, NO_COLOR: '1', TERM: 'dumb' }
+      const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd, env })
+      const ended = once(terminal, 'close')
+      let said = ''
+      terminal.stdout.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+      const before = desk.asked.length
+      // The sixth question is left open: nothing but Ctrl-C ends it.
+      desk.decide = (messages) =>
+        desk.asked.length - before < 6 ? usual(messages) : void terminal.stdin.write('\u0003')
+      const line = 'what_if 2 result.total=30 --runs 4 --parallel 1 --tools live'
+      terminal.stdin.write(`${line}; first\r${line}\r`)
+      while (!said.includes('stopped after')) await setTimeout(20)
+      desk.decide = usual
+      // An idle prompt takes the first Ctrl-C for one to leave, as ever.
+      while (!said.endsWith('(1/5) ')) await setTimeout(20)
+      terminal.stdin.write('goto 2\r')
+      while (!said.endsWith('(2/5) ')) await setTimeout(20)
+      terminal.stdin.write('\u0003')
+      while (!said.includes('To exit')) await setTimeout(20)
+      terminal.stdin.write('\u0003')
+      await ended
+      expect(said).toMatch(/^5 model calls, .*; 1 more call still open, cost not known; tools for real\r$/m)
+      expect(said).toMatch(/^stopped after \d of 8 forks\r$/m)
+      expect(desk.asked.length - before).toBe(6)
+    },
+  )
+
   it('of the debugger, ended in its middle, says which of its forks were made and how they ended', async () => {
     rmSync(join(cwd, 'began'), { force: true })
     const line = 'what_if 1 result.amount=30 result.amount=99 --parallel 1; first'

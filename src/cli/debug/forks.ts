@@ -68,11 +68,13 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   what_if: {
     usage: 'what_if N CHANGE…',
     about: 'a row for each change: how the run ends, with intervals',
+    isStoppable: true,
     run: (rest, context) => inDebugger('what_if', context.given, () => whatIf(rest, context)),
   },
   branch: {
     usage: 'branch N CHANGE',
     about: 'change step N, run on from there, and keep the tape',
+    isStoppable: true,
     run: (rest, context) => inDebugger('branch', context.given, () => branch(rest, context)),
   },
   compare: {
@@ -191,6 +193,8 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   const isLive = input.has('live')
   const isOpen = rows.some(({ sum }) => !isDecided(sum, isLive))
   const { interrupted } = endedAt(forks, grader)
+  // Of what was ended, calls of forks that did not end too.
+  const spent = interrupted === undefined ? spentOn(rows) : purse.forks
   return {
     ...(isOpen ? { isOpen } : {}),
     ...(interrupted === undefined ? {} : { isPart: true }),
@@ -199,7 +203,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       ...asks.flatMap(({ notes }) => notes),
       ...forks.anew,
       ...(differs === undefined ? [] : [controlLine(differs)]),
-      ...rowLines(rows, isLive, purse.grading),
+      ...rowLines(rows, isLive, { spent, ...(purse.grading && { grading: purse.grading }) }),
       ...purse.passed,
       ...(interrupted === undefined ? [] : [stoppedText(interrupted, 'forks')]),
       ...lostLines(changed),
@@ -213,7 +217,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       step,
       differs: differs ?? null,
       ...(interrupted === undefined ? {} : { interrupted }),
-      spent: spentOn(rows),
+      spent,
       ...(purse.grading === undefined ? {} : { grading: purse.grading }),
       rows: rows.map(({ change, sum, beside, branches }, index) => ({
         change,
@@ -258,7 +262,11 @@ function toAllRuns(
 }
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
-export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: Spent): readonly string[] {
+export function rowLines(
+  rows: readonly WhatIfRow[],
+  isLive: boolean,
+  { spent = spentOn(rows), grading }: { readonly spent?: Spent; readonly grading?: Spent } = {},
+): readonly string[] {
   const isGraded = rows.some(({ sum }) => areGraded(sum))
   const titles = [
     'change',
@@ -289,7 +297,7 @@ export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: 
   const areReal = areToolsReal(rows.flatMap(({ branches }) => branches))
   return [
     ...table([titles, ...cells]).split('\n'),
-    ...spentLines(spentOn(rows), grading, areReal),
+    ...spentLines(spent, grading, areReal),
     ...(isOffTape
       ? [
           isLive
