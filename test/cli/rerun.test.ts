@@ -126,6 +126,16 @@ describe('harvest rerun', () => {
     expect(await rerun(again)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +2\/2 /m) as string })
   })
 
+  it('a tape is no case: that is said before anyone is asked to confirm, with how to make a case of it', async () => {
+    const { code, stderr } = await rerun(['rerun', 'first'])
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.not.stringContaining('--live') as string })
+    const made = printed(stderr, 'it is a tape, to make a case of it', { "'<id>'": 'of-a-tape' })
+    expect((await rerun([...made, '--unverified'])).code).toBe(0)
+    const { stderr: asked } = await rerun(['rerun', 'of-a-tape'])
+    expect(asked).toContain('rerun calls live models, which costs money: confirm with --live')
+    expect((await rerun(['tapes', 'demote', 'of-a-tape'])).code).toBe(0)
+  })
+
   it('a run that took too long leads to more time', async () => {
     desk.decide = () => undefined
     const args = ['rerun', 'refund', '--live', '--runs', '1', '--timeout', '5s', '--cross-version']

@@ -7,6 +7,7 @@ import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { here } from '../../errors/here.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-early.ts'
@@ -293,7 +294,7 @@ function codePins({ tape, case: kase }: Parent): CasePins {
 function readParent(given: CommandInput): Parent {
   const recordings = given.value('dir') ?? 'recordings'
   const found = findRun(given.args[0] ?? '', given.value('dir'), { isExact: given.has('save') })
-  const tape = requireClosed(readTape(found.file))
+  const tape = requireReplayable(readTape(found.file))
   const kase = caseOf(found, recordings)
   return { tape, file: resolve(found.file), recordings, ...(kase === undefined ? {} : { case: kase }) }
 }

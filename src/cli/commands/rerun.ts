@@ -44,6 +44,7 @@ export const rerunCommand: Command = {
   ...rerunSpec,
   async run(given, screen) {
     requireOneChoice(given)
+    const cases = chosen(given)
     if (!given.has('live'))
       throw usage(
         rerunCommand,
@@ -53,7 +54,6 @@ export const rerunCommand: Command = {
       )
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
-    const cases = chosen(given)
     for (const kase of cases) {
       const { tape, case: text } = jobOf(kase, plan.timeoutMs, undefined)
       await refuseOtherCode(kase.case.pins ?? {}, given, {

@@ -7,7 +7,7 @@ import type { Spent } from '../../live/index.ts'
 import { withSpent } from '../../live/said-spent.ts'
 import { readPrices } from '../../recordings/index.ts'
 import type { Tape } from '../../tape/index.ts'
-import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { table } from '../../report/output.ts'
 import { roomForAll } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -139,7 +139,7 @@ async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
 
 async function ask(rest: string, { session, found, given, budget }: DebugContext, paid: Purse[]): Promise<Answer> {
   const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
-  const tape = requireClosed(session.tape)
+  const tape = requireReplayable(session.tape)
   const parent = parentOf(tape, found, given)
   const argvOf = (change: string): readonly string[] => [
     'fork',
