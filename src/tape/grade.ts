@@ -15,7 +15,7 @@ export type Deed = 'replay' | 'verify'
 export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
   if (imported === undefined) return
   const { format, grade, missing } = imported
-  const isServed = grade === 'replayable' || grade === 're-drivable'
+  const isServed = isReplayable({ imported })
   if (deed === 'replay' && isServed) return
   throw new HarvestError('HARVEST_TAPE_GRADE', {
     what:
@@ -33,6 +33,11 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
       ? [`to replay it: npx vitest-harvest replay ${shellWord(id)}`]
       : [`record the run again: ${toRecord}`, `to see what it holds: npx vitest-harvest show ${shellWord(id)}`],
   })
+}
+
+/** Whether its answers can be served again. */
+export function isReplayable({ imported }: Pick<TapeHeader, 'imported'>): boolean {
+  return imported === undefined || imported.grade === 'replayable' || imported.grade === 're-drivable'
 }
 
 /**

@@ -170,7 +170,7 @@ describe('what blame says', () => {
   it('of a good run whose answers were changed: how it becomes a test, and not that of an incident', () => {
     const given = { args: ['good'], rest: undefined, value: () => undefined, values: () => [], has: () => false }
     const found = { file: resolve('recordings/inbox/good.tape.jsonl'), recordings: 'recordings' }
-    const next = (recorded: 'ok' | 'bad') => stepsAfterBlame(found, recorded, given).map(({ command }) => command)
+    const next = (recorded: 'ok' | 'bad') => stepsAfterBlame(found, { recorded }, given).map(({ command }) => command)
     expect(next('ok')).toEqual(["npx vitest-harvest promote good --as '<id>'"])
     expect(next('bad')).toEqual(["npx vitest-harvest promote good --as '<id>' --expect fail"])
   })

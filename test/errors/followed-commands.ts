@@ -496,8 +496,8 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to see which step decided': ['test/docs/incidents.ts', ''],
     'when the agent is fixed': ['test/docs/incidents.ts', ''],
     'to make it a test, before it is fixed': [
-      'test/cli/next-commands.test.ts',
-      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+      'test/cli/outcome.test.ts',
+      "is graded alike by blame and fork, as today's code ends it, and what blame prints behind its verdict makes a case",
     ],
     'to ask the models all the same': [
       'test/cli/next-commands-refused.test.ts',

@@ -265,7 +265,7 @@ function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'ta
     const steps = [
       ...stepsToModels(because, tape),
       ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
-      ...(isAnswered ? stepsAfterBlame(found, answer.recorded, given) : []),
+      ...(isAnswered ? stepsAfterBlame(found, { recorded: answer.recorded, close: tape.close }, given) : []),
     ]
     printSteps(steps, (text) => shown.line(text))
   })
