@@ -9,6 +9,7 @@ import {
 } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
+import { blockedIn, toAllow } from '../../live/off-tape.ts'
 import { program } from '../command.ts'
 import { withLost } from '../live.ts'
 import { typedValues } from '../typed-again.ts'
@@ -399,10 +400,13 @@ export function unclearText({ because, said }: BlamedRun['unclear'][number]): st
 export function whyUnclear(blamed: BlamedRun): readonly string[] {
   const { unclear, tools, isGradedByCalls } = blamed
   const isSaid = (text: string): boolean => unclear.some(({ because }) => because.includes(text))
-  const isOffTape = isSaid('HARVEST_NOT_RECORDED') && tools !== 'called for real'
+  const refused = [...new Set(unclear.flatMap(({ because }) => blockedIn(because) ?? []))]
+  const isLost = unclear.some(({ because }) => because.includes('HARVEST_NOT_RECORDED') && !blockedIn(because))
+  const isOffTape = isLost && tools !== 'called for real'
   const isBlind = isSaid(' cannot say')
   return [
     ...unclear.map((one) => `  ${one.forks} × ${unclearText(one)}`),
+    ...refused.map((reached) => `→ ${toAllow(reached)}`),
     ...((isOffTape || isBlind) && isGradedByCalls !== true
       ? ["→ to grade runs by a call that is right: --ok '<call>'"]
       : []),

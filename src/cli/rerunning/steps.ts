@@ -4,6 +4,7 @@ import { HarvestError, shellWord } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { mostOf, noUses } from '../../live/budget.ts'
 import type { Use } from '../../live/index.ts'
+import { blockedIn } from '../../live/off-tape.ts'
 import { isUnreached } from '../../live/unreached.ts'
 import type { PriceTable } from '../../providers/index.ts'
 import { keysRight } from '../../replay/index.ts'
@@ -35,7 +36,9 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
   const { cases, controls, ended, plan, prices, given } = rerun
   const at = rates.findIndex((rate) => rate.passed < rate.runs)
   const [failed, control] = [rates[at], controls[at]]
-  const isOffTape = rates.some(({ offTape }) => offTape > 0)
+  // What no recorder sees is answered by no other tape either.
+  const isBlocked = ({ reasons }: PassRate): boolean => reasons.some(({ example }) => blockedIn(example) !== undefined)
+  const isOffTape = rates.some((rate) => rate.offTape > 0 && !isBlocked(rate))
   const isAnswered = given.has('tools') || given.has('reference')
   return [
     ...(isOffTape && !isAnswered && failed !== undefined
