@@ -220,12 +220,12 @@ export function stepsAfterBlame(
 ): readonly NextStep[] {
   const [dir, agent] = [given.value('dir'), given.value('agent')]
   const baseline = baselineOption(close?.outcome)
-  const promote = `promote ${tapeWord(file, dir)} --as '<id>'${agent === undefined ? '' : ` --agent ${shellWord(agent)}`}`
+  const ofAgent = agent === undefined ? '' : ` --agent ${shellWord(agent)}`
   if (kase === undefined && recorded === 'ok')
     return [
       {
         about: 'if it went right, a test',
-        command: `${program} ${promote}${baseline}${dirOption(dir)}`,
+        command: `${program} promote ${tapeWord(file, dir)} --as '<id>'${ofAgent}${baseline}${dirOption(dir)}`,
       },
     ]
   const oracle = given.value('oracle')
@@ -234,11 +234,9 @@ export function stepsAfterBlame(
     ...(oracle === undefined ? [] : [`--oracle ${shellWord(oracle)}`]),
   ]
   if (kase !== undefined) return kase.expect === 'fail' ? [fixStep(kase, typed, dir)] : []
-  const words = [`${promote} --expect fail`, ...typed].join(' ')
+  const words = ['promote', tapeWord(file, dir), `--as '<id>'${ofAgent} --expect fail`, ...typed].join(' ')
+  const checked = oracle === undefined ? baseline : ''
   return [
-    {
-      about: 'to make it a test, before it is fixed',
-      command: `${program} ${words}${oracle === undefined ? baseline : ''}${dirOption(dir)}`,
-    },
+    { about: 'to make it a test, before it is fixed', command: `${program} ${words}${checked}${dirOption(dir)}` },
   ]
 }

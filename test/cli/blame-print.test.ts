@@ -405,6 +405,13 @@ describe('what blame says', () => {
     expect(hostile.flatMap((text) => findsHostile(text))).toEqual([])
   })
 
+  it('of too few graded forks of one step: which one, where the forks of all steps are enough', () => {
+    const verdict = { kind: 'undecidable', forks: 30, undefined: 0, ungraded: 5, positions: [1, 2] } as const
+    expect(said(verdict, { unclear: [] })).toBe(
+      'Undecidable: 5 of 30 forks are ungraded: too many of those that test steps 2 and 3.',
+    )
+  })
+
   it('of a run whose forks cannot be graded: why, and what would help', () => {
     const verdict = { kind: 'undecidable', forks: 10, undefined: 0, ungraded: 6, positions: [0] } as const
     const because =

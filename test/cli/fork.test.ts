@@ -417,6 +417,23 @@ describe('harvest fork', () => {
     expect(enough.code).toBe(0)
   })
 
+  it('of the prompt of the debugger without a change is refused with one of the step that was typed, which works', async () => {
+    const debug = async (line: string) => harvest(['debug', 'first', '-x', line], { cwd, env: { DESK_URL: desk.url } })
+    const typed = ['what_if 2 --runs 2', 'branch 4', 'what_if 3 --live --cross-version', 'what_if']
+    const lines = await Promise.all(
+      typed.map(async (line) => /^→ like this: (.*)$/m.exec((await debug(line)).stdout)?.[1] ?? ''),
+    )
+    expect(lines).toEqual([
+      'what_if 2 result.order_id=other --runs 2',
+      'branch 4 result.order_id=other',
+      "what_if 3 'I am not sure.' --live --cross-version",
+      "what_if 1 'I am not sure.'",
+    ])
+    const followed = await debug(lines.join('; '))
+    expect(followed.stdout).not.toContain('like this')
+    expect([0, 1]).toContain(followed.code)
+  })
+
   it('of the prompt of the debugger runs the agent that is debugged', async () => {
     const asked = async (script: string, ...args: readonly string[]) =>
       harvest(['debug', 'paid', '--json', '-x', script, ...args], { cwd })

@@ -203,6 +203,20 @@ describe('harvest rerun', () => {
     expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 0, passed: 0, notRun: 1 }])
   })
 
+  it('a known-bad case that says what is right is graded by that: no run passes for going another way', async () => {
+    const promoted = await rerun([
+      ...['promote', 'first', '--as', 'graded', '--expect', 'fail', '--ok', 'refund(amount: 26)', '--unverified'],
+    ])
+    expect(promoted.code).toBe(0)
+    const words = ['rerun', 'graded', '--live', '--runs', '2', '--cross-version']
+    const lost = await harvest(words, { cwd, env: { DESK_URL: 'http://127.0.0.1:9' } })
+    expect(lost.stdout).toMatch(/^graded +0\/0 /m)
+    expect(lost.stdout).not.toContain('is known bad')
+    // The model is what is down, and no service.
+    expect(lost.stdout).not.toContain('once the service answers')
+    expect((await rerun(['tapes', 'demote', 'graded'])).code).toBe(0)
+  })
+
   it('a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed', async () => {
     const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
     writeFileSync(join(cwd, 'src/desk.ts'), code.replace('JSON.parse(call.function.arguments)', '{ amount: 7 }'))

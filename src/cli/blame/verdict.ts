@@ -7,6 +7,7 @@ import {
   type Undecided,
   usualEffect,
 } from '../../blame/index.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import { blockedIn, toAllow } from '../../live/off-tape.ts'
@@ -378,9 +379,15 @@ function describeSmaller(blamed: BlamedRun, position: number): readonly string[]
   ]
 }
 
-function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
+function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded, positions }: Of<'undecidable'>) {
+  const tested = [...new Set(positions.flatMap((at) => blamed.steps[at]?.steps ?? []))].sort((a, b) => a - b)
+  // Of all runs they may be few: what counts is how many of those they are that a claim would rest on.
+  const where =
+    areTooMany(lost + ungraded, forks) || tested.length === 0
+      ? ''
+      : `: too many of those that test ${stepsText(tested)}`
   return [
-    `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded.`,
+    `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded${where}.`,
     ...whyUnclear(blamed),
     ...(lost > 0
       ? ["→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor '<tape|case>'"]

@@ -41,7 +41,7 @@ import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { type OptionChanges, typedAgain } from '../typed-again.ts'
 import { asCommand, captured } from './captured.ts'
-import { forkLine, inDebugger, requireModel } from './fork-lines.ts'
+import { exampleChange, type ForkCommand, forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
 
@@ -58,11 +58,6 @@ const handedOn = [
   'parallel',
   'cross-version',
 ]
-
-const usages = {
-  branch: `branch 5 'result.note=""'`,
-  whatIf: `what_if 5 'result.note=""' 'result.note="paid 25 EUR"'`,
-}
 
 export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   what_if: {
@@ -97,7 +92,7 @@ async function branch(rest: string, { found, given, isJson, session, budget }: D
     throw wrong(`branch runs the agent of the tape, not ${neutralLine(agentOf(parent), 40)}`, [
       `to see how that one ends: what_if ${rest}`,
     ])
-  const { step, changes, options } = askedFor(rest, usages.branch, session.at)
+  const { step, changes, options } = askedFor(rest, 'branch', session)
   const said = changes.filter((change) => isSaid(change))
   if (said.length > 1) throw wrong('a model says one text', [`as one text: branch ${step} "${said.join(' ')}"`])
   for (const change of said) requireModel(session.tape, step, change, 'branch')
@@ -138,7 +133,7 @@ async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
 }
 
 async function ask(rest: string, { session, found, given, budget }: DebugContext, paid: Purse[]): Promise<Answer> {
-  const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
+  const { step, changes, options } = askedFor(rest, 'what_if', session)
   const tape = requireReplayable(session.tape)
   const parent = parentOf(tape, found, given)
   const argvOf = (change: string): readonly string[] => [
@@ -338,14 +333,21 @@ interface Asked {
   readonly options: readonly string[]
 }
 
-function askedFor(rest: string, usage: string, at: number): Asked {
+function askedFor(
+  rest: string,
+  command: ForkCommand,
+  { at, tape }: Pick<DebugContext['session'], 'at' | 'tape'>,
+): Asked {
   const [word = '', ...others] = changesIn(rest)
-  const [command = ''] = usage.split(' ', 1)
   if (/^[^\d-]/.test(word)) throw wrong('the number of a step is missing', [`at this step: ${command} ${at} ${rest}`])
-  const step = numberIn(word, usage)
+  const exampleAt = (step: number, options: readonly string[] = []): string => {
+    const change = exampleChange(tape, step)
+    return change === undefined ? `${command} N CHANGE` : forkLine(command, step, [change], options)
+  }
+  const step = numberIn(word, exampleAt(at))
   const end = others.findIndex((one) => one.startsWith('--'))
   const [changes, options] = end === -1 ? [others, []] : [others.slice(0, end), others.slice(end)]
-  if (changes.length === 0) throw wrong('a change is missing', [`like this: ${usage}`])
+  if (changes.length === 0) throw wrong('a change is missing', [`like this: ${exampleAt(step, options)}`])
   return { step, changes, options }
 }
 
@@ -385,7 +387,7 @@ function withoutOptions(options: readonly string[], others: readonly string[]): 
 /** What a change asks for, and what is to be said about it. */
 function askIn(argv: readonly string[], change: string, tape: Tape) {
   const parsed = parse(argv, specs)
-  if (parsed.kind !== 'run') throw wrong('help has no place here', [`like this: ${usages.whatIf}`])
+  if (parsed.kind !== 'run') throw wrong('help has no place here', ['for its form: help what_if'])
   const input = parsed.given
   const strange = lookAtDecisions(input, tape, forkSpec)
   const ask = readAsk(input, tape, forkSpec)
