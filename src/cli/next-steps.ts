@@ -236,7 +236,5 @@ export function stepsAfterBlame(
   if (kase !== undefined) return kase.expect === 'fail' ? [fixStep(kase, typed, dir)] : []
   const words = ['promote', tapeWord(file, dir), `--as '<id>'${ofAgent} --expect fail`, ...typed].join(' ')
   const checked = oracle === undefined ? baseline : ''
-  return [
-    { about: 'to make it a test, before it is fixed', command: `${program} ${words}${checked}${dirOption(dir)}` },
-  ]
+  return [{ about: 'to make it a test, before it is fixed', command: `${program} ${words}${checked}${dirOption(dir)}` }]
 }

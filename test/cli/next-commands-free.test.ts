@@ -139,7 +139,7 @@ describe('a message that is printed before anything runs leads on by what it pri
 
   it('what is refused of a command line leads on with the tape that was typed, and with nothing else in its place', () => {
     const fork = ['fork', 'the run', ...inDir]
-    expect(answers(['promote', 'the run', '--as', 'the-case', '--unverified', ...inDir])).toMatchObject([{ code: 0 }])
+    expect(answers(['promote', 'odd', '--as', 'the-case', '--unverified', ...inDir])).toMatchObject([{ code: 0 }])
     const lines: readonly (readonly string[])[] = [
       ['rerun', 'the-case', ...inDir, '--runs', '3'],
       ['rerun', 'the-case', ...inDir, '--max-calls', '9'],

@@ -202,7 +202,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect(forked.stdout).toContain('graded by --ok refund(amount: 25): 3 ok; the recorded run is bad')
     const blamed = await here('blame', 'desk', ...asked, '--live', '--max-runs', '60')
     expect(blamed.stdout).toContain('graded by --ok refund(amount: 25); the recorded run: bad')
-    const made = await here(...printed(blamed.stdout, 'to make it a test, before it is fixed', { "'<id>'": 'of-import' }))
+    const made = await here(
+      ...printed(blamed.stdout, 'to make it a test, before it is fixed', { "'<id>'": 'of-import' }),
+    )
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('the known bad run, reproduced') as string })
     expect(parseCase(readFileSync(caseIn(cwd, 'of-import'), 'utf8'), 'of-import')).toMatchObject({
       expect: 'fail',
