@@ -488,7 +488,8 @@ describe('harvest fork', () => {
       terminal.stdin.write('\u0003')
       await ended
       expect(said).toMatch(/^5 model calls, .*; 1 more call still open, cost not known; tools for real\r$/m)
-      expect(said).toMatch(/^stopped after \d of 8 forks\r$/m)
+      // Neither the rest of the line nor the next one is done.
+      expect(said).toMatch(/^stopped after \d of 8 forks\r\n(?:\(1\/5\) )+goto 2\r$/m)
       expect(desk.asked.length - before).toBe(6)
     },
   )
