@@ -321,7 +321,7 @@ describe('harvest fork', () => {
       { cwd },
     )
     expect(wrong.stdout).toContain('→ like this: compare refund-99x')
-    expect(wrong.stdout).toContain('→ like this: branch 5 \'result.note=""\'')
+    expect(wrong.stdout).toMatch(/^→ like this: branch 1 result\.\w+=\w+$/m)
     expect(wrong.stdout).toContain('→ as one text: branch 1 "a b"')
     expect(wrong.stdout).toContain('→ to call live models: branch 1 result.amount=700 --tools=live --live\n')
     expect(wrong.code).toBe(2)
