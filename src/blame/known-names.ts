@@ -300,13 +300,23 @@ function unknown(
   const names = [...new Set(known)]
   const near = nearestWord(name, names)
   const meant = near === undefined ? undefined : text.replace(name, near)
+  // `answer!=x`: what is not to be returned is for the other option to say.
+  const isNegated = kind === 'value' && name === `${near}!`
+  const instead =
+    meant === undefined
+      ? []
+      : isNegated && option === '--ok'
+        ? [`if a run is wrong that returns it: --bad ${shellWord(meant)}, without --ok`]
+        : isNegated && option === '--bad'
+          ? [`if a run is right that returns it: --ok ${shellWord(meant)}, without --bad`]
+          : [`did you mean ${near}? ${option} ${shellWord(meant)}`]
   return new HarvestError('HARVEST_ORACLE_EXPECTATION', {
     // A rule may ask for the absence of what it names: each run would meet it.
     what: `${kind === 'rule' ? 'No known run decides' : 'No run could meet'} ${option} ${neutralLine(text, 80)}: unknown ${what} ${neutralLine(name, 40)}`,
     where: { at: option, [`${what}s known`]: names.length === 0 ? noneKnown : neutralLine(names.join(', '), 160) },
     why: `It is in no recorded call, offered tool or good run, so ${kind === 'rule' ? 'that part says the same of every run' : 'every run would get the same grade'}.`,
     fix: [
-      ...(meant === undefined ? [] : [`did you mean ${near}? ${option} ${shellWord(meant)}`]),
+      ...instead,
       what === 'tool'
         ? 'if the tool was never called, or only the fixed agent has it: --any-name'
         : 'if only the fixed agent has it: --any-name',

@@ -300,7 +300,7 @@ async function ask(
       'HARVEST_ORACLE_THREW',
       {
         what: 'The oracle threw an error',
-        where: { oracle: name, error: thrownText(cause, tape) },
+        where: { oracle: name, tape: tape.header.id, error: thrownText(cause, tape) },
         why: 'The oracle must grade every fork, including endings the recorded run never had.',
         fix: ['return undefined for a run it cannot grade'],
       },

@@ -2,6 +2,7 @@ import { accessOf } from '../fork/access.ts'
 import { parseCase } from '../cases/index.ts'
 import { controlOptionsOf } from '../fork/index.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
+import { requireAllowed } from '../live/off-tape.ts'
 import { type Json, readTape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
 import type { ForkLimits } from './fork-budget.ts'
@@ -59,6 +60,7 @@ export const blameTask: Task = async (asked, context) => {
 export async function blameOptionsOf(request: BlameRequest, context: TaskContext): Promise<RunBlameOptions> {
   const { tape, prices, parallel, signal, timeoutMs, replay } = context
   requireAgent(tape)
+  if (request.tools === 'live') requireAllowed(tape, replay.allow)
   const { reference, isDryRun: _, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
   return {
     ...settings,

@@ -1,8 +1,9 @@
 import type { Case } from '../cases/index.ts'
 import { stepsElsewhere } from '../errors/above.ts'
 import { neutralLine } from '../errors/index.ts'
-import { type CaseSummary, findCase, listCases } from '../recordings/index.ts'
+import { type CaseSummary, listCases } from '../recordings/index.ts'
 import { type CommandInput, program } from './command.ts'
+import { findCaseToRun } from './find.ts'
 import { usage } from './parse.ts'
 import { rerunSpec } from './spec/test.ts'
 
@@ -27,7 +28,7 @@ export function chosen(given: CommandInput): readonly Loaded[] {
   const found =
     name === undefined
       ? listCases(recordings).filter(({ case: loaded }) => isAll || loaded?.tags?.includes(tag ?? '') === true)
-      : [findCase(recordings, name)]
+      : [findCaseToRun(recordings, name)]
   if (found.length === 0) {
     const what = isAll ? 'the golden set has no case' : `no case has the tag ${neutralLine(tag ?? '', 60)}`
     throw usage(rerunSpec, 'HARVEST_CLI_ARGUMENT', what, [

@@ -4,10 +4,12 @@ import { type Case, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import {
   casesCalled,
+  type CaseSummary,
   findCase,
   findTape,
   type FindTapeOptions,
   idOf,
+  inboxTape,
   listCases,
   nameOfFile,
   nearestCase,
@@ -15,6 +17,7 @@ import {
   RecordingFiles,
   renamedCase,
 } from '../recordings/index.ts'
+import { requireReplayable } from '../tape/grade.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from '../report/run.ts'
 import { noteNamed } from './named-tape.ts'
@@ -101,6 +104,21 @@ export function findRun(
   const found = named !== undefined && others.length === 0 ? named : findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
   return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
+}
+
+/**
+ * The case that is to be run. A tape that is named in its place has to be one that a case can be made of.
+ *
+ * @throws HarvestError as `findCase`, and `HARVEST_TAPE_…` for a tape that cannot be replayed
+ */
+export function findCaseToRun(recordings: string, word: string): CaseSummary {
+  try {
+    return findCase(recordings, word)
+  } catch (error) {
+    const tape = HarvestError.is(error, 'HARVEST_CASE_MISSING') ? inboxTape(recordings, word) : undefined
+    if (tape !== undefined) requireReplayable(readTape(tape))
+    throw error
+  }
 }
 
 /** The file of the one case that begins like this, where no other tape does: a case that was fixed has two tapes. */

@@ -6,6 +6,8 @@ import { isMap } from '../json/canonical.ts'
 import { isCodeOf } from '../provenance/index.ts'
 import { casesOfTape, closeOf, findCase, type RecordingFiles } from '../recordings/index.ts'
 import type { Run } from '../report/run.ts'
+import { isReplayable } from '../tape/grade.ts'
+import type { Outcome, TapeClose } from '../tape/index.ts'
 import type { CommandInput } from './command.ts'
 import { program } from './command.ts'
 import type { FoundRun } from './find.ts'
@@ -61,15 +63,20 @@ export async function stepsAfterRun(
 ): Promise<readonly NextStep[]> {
   if (kase !== undefined) return stepsOfCase(kase, dir)
   // Such a run cannot become a test.
-  if (run.close === undefined || run.close.incomplete !== undefined) return []
+  if (run.close === undefined || run.close.incomplete !== undefined || !isReplayable(run.header)) return []
   const { outcome } = run.close
-  const promote = `${program} promote ${tapeWord(file, dir)} --as '<id>'`
+  const promote = `${program} promote ${tapeWord(file, dir)} --as '<id>'${baselineOption(outcome)}`
   const isFailed = outcome.status === 'threw' || (outcome.status === 'exited' && outcome.code !== 0)
   const bad = `${promote} --expect fail${dirOption(dir)}`
   // That it returns is what a fix is graded by, unless someone says more.
   if (outcome.status === 'threw') return [{ about: 'to make it a test, before it is fixed', command: bad }]
   const wrong = { about: 'if it went wrong, a test before it is fixed', command: `${bad} --ok '<right>'` }
   return isFailed ? [wrong] : [{ about: 'if it went right, a test', command: `${promote}${dirOption(dir)}` }, wrong]
+}
+
+/** Of a run whose end was not seen a case checks the calls alone, unless someone says more: that has to be typed. */
+function baselineOption(outcome: Outcome | undefined): string {
+  return outcome?.status === 'unknown' ? ' --baseline' : ''
 }
 
 /** What stands for `<right>`, in the words of the run: its last call, or what it returned. */
@@ -208,15 +215,17 @@ export function stepAfterLimit(
 /** From what decided to the fix of it; a good run, whose answers were changed, has none. */
 export function stepsAfterBlame(
   { file, case: kase }: FoundRun,
-  recorded: Grade,
+  { recorded, close }: { readonly recorded: Grade; readonly close?: TapeClose | undefined },
   given: CommandInput,
 ): readonly NextStep[] {
-  const dir = given.value('dir')
+  const [dir, agent] = [given.value('dir'), given.value('agent')]
+  const baseline = baselineOption(close?.outcome)
+  const ofAgent = agent === undefined ? '' : ` --agent ${shellWord(agent)}`
   if (kase === undefined && recorded === 'ok')
     return [
       {
         about: 'if it went right, a test',
-        command: `${program} promote ${tapeWord(file, dir)} --as '<id>'${dirOption(dir)}`,
+        command: `${program} promote ${tapeWord(file, dir)} --as '<id>'${ofAgent}${baseline}${dirOption(dir)}`,
       },
     ]
   const oracle = given.value('oracle')
@@ -225,6 +234,7 @@ export function stepsAfterBlame(
     ...(oracle === undefined ? [] : [`--oracle ${shellWord(oracle)}`]),
   ]
   if (kase !== undefined) return kase.expect === 'fail' ? [fixStep(kase, typed, dir)] : []
-  const words = ['promote', tapeWord(file, dir), "--as '<id>' --expect fail", ...typed].join(' ')
-  return [{ about: 'to make it a test, before it is fixed', command: `${program} ${words}${dirOption(dir)}` }]
+  const words = ['promote', tapeWord(file, dir), `--as '<id>'${ofAgent} --expect fail`, ...typed].join(' ')
+  const checked = oracle === undefined ? baseline : ''
+  return [{ about: 'to make it a test, before it is fixed', command: `${program} ${words}${checked}${dirOption(dir)}` }]
 }

@@ -52,7 +52,7 @@ import type { CompiledPlan } from './compile.ts'
 import { Account } from './branch-recorder.ts'
 import { Answers } from './answers.ts'
 import type { Budget } from '../live/budget.ts'
-import { offTape } from '../live/off-tape.ts'
+import { blockedLive, offTape } from '../live/off-tape.ts'
 import type { ForkOptions } from './plan.ts'
 import { RealTimers } from '../live/real-timers.ts'
 import { forkResponder } from './responder.ts'
@@ -400,11 +400,15 @@ export class ForkRun {
     return this.problem(error)
   }
 
-  offTape(what: string, madeAt: Error | undefined, instead?: readonly string[], isTool?: boolean): HarvestError {
+  #leave(): void {
     this.#isOther = true
     this.depart()
     // A number of its own: what the agent does next is behind it.
     this.leftAt ??= this.account.numbers.fresh(this.now)[0]
+  }
+
+  offTape(what: string, madeAt: Error | undefined, instead?: readonly string[], isTool?: boolean): HarvestError {
+    this.#leave()
     const site = madeAt ? siteIn(madeAt) : userSite()
     return this.problem(offTape(this.tape, what, site, this.plan.tail.from, instead, isTool))
   }
@@ -467,9 +471,12 @@ export class ForkRun {
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
     const refused = this.outside.reach(kind, target, madeAt ? siteIn(madeAt) : userSite())
     if (refused === undefined) return undefined
-    return this.isReal
-      ? this.offTape(`${kind} ${refused}`, madeAt)
-      : this.problem(problem.escaped(this.place(madeAt), kind, refused))
+    if (!this.isReal) return this.problem(problem.escaped(this.place(madeAt), kind, refused))
+    this.#leave()
+    const { tail } = this.plan
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    const areToolsReal = tail.from === 'live' && tail.tools === 'live'
+    return this.problem(blockedLive(this.tape, { kind, target: refused, site }, areToolsReal))
   }
 
   spawn(given: readonly string[], { cwd }: ChildSettings): ChildMode {

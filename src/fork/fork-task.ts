@@ -1,6 +1,7 @@
 import { accessOf } from './access.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
+import { requireAllowed } from '../live/off-tape.ts'
 import { isOfService, threwAtOnce, unreachedIn } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
@@ -72,7 +73,10 @@ type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
  */
 export const forkTask: Task = async (options, context) => {
   const { forks, isFresh, together } = options as unknown as ForkTaskOptions
-  const { tape, surroundings } = context
+  const { tape, surroundings, replay } = context
+  // What the kept steps reached is not reached again.
+  const isReal = ({ keep, tail }: ForkRequest): boolean => keep === 0 && tail.from === 'live' && tail.tools === 'live'
+  if (forks.some(({ request }) => isReal(request))) requireAllowed(tape, replay.allow)
   const replaying = await controlOptionsOf(context)
   const control = await controlOf(tape, replaying)
   const {

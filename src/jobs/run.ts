@@ -1,4 +1,5 @@
 // Over 300 lines: one run of Vitest, what it is asked, and how it may end.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   existsSync,
   mkdtempSync,
@@ -138,6 +139,13 @@ export function endJobs(): void {
   for (const one of running) one.abort()
 }
 
+const scope = new AsyncLocalStorage<AbortSignal>()
+
+/** Does `work`: the signal ends the jobs that it began, and each that it begins later. */
+export function endedBy<T>(signal: AbortSignal, work: () => T): T {
+  return scope.run(signal, work)
+}
+
 async function runAll(
   jobs: readonly Job[],
   options: JobsOptions,
@@ -163,6 +171,8 @@ async function runAll(
     onSpent,
   } = options
   const own = new AbortController()
+  const outer = scope.getStore()
+  const end = outer === undefined ? own.signal : AbortSignal.any([own.signal, outer])
   running.add(own)
   const isOtherCode = options.cwd !== undefined
   const asked: JobList = { jobs, results, parallel, limits, prices, ...(carried && { carried }), isOtherCode }
@@ -178,13 +188,13 @@ async function runAll(
         env: { ...env, [jobsVariable]: list },
         output: 'capture',
         isTied: true,
-        signal: signal === undefined ? own.signal : AbortSignal.any([own.signal, signal]),
+        signal: signal === undefined ? end : AbortSignal.any([end, signal]),
       },
     )
     // What came since the file was last looked at, too.
     const all = readResults(results)
     onResults(all)
-    const isInterrupted = interrupting.has(ended.code) || own.signal.aborted
+    const isInterrupted = interrupting.has(ended.code) || end.aborted
     const spent = lastSpent(spentFile(results), isInterrupted)
     if (spent !== undefined) onSpent?.(spent)
     if (watched.limitMs !== undefined) {

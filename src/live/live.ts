@@ -19,7 +19,7 @@ import { type Budget, usageOf } from './budget.ts'
 import { decoderFor } from '../replay/cut.ts'
 import { forward } from '../replay/forward.ts'
 import { nowhere } from '../replay/open-request.ts'
-import { offTape } from './off-tape.ts'
+import { blockedLive, offTape, requireAllowed } from './off-tape.ts'
 import { RealTimers } from './real-timers.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 
@@ -49,6 +49,7 @@ export async function runLive<T>(
   agent: (input: unknown) => T | PromiseLike<T>,
   options: LiveOptions,
 ): Promise<ReplayResult<T>> {
+  if (options.tools === 'live') requireAllowed(tape, options.allow)
   installInterceptors()
   closeIdleConnections()
   const run = new LiveRun(tape, options)
@@ -303,8 +304,11 @@ class LiveRun {
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const refused = this.outside.reach(kind, target, madeAt ? siteIn(madeAt) : userSite())
-    return refused === undefined ? undefined : this.offTape(`${kind} ${refused}`, madeAt)
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    const refused = this.outside.reach(kind, target, site)
+    if (refused === undefined) return undefined
+    this.#leftAt ??= this.#n - 1
+    return this.problem(blockedLive(this.tape, { kind, target: refused, site }, this.#isReal))
   }
 }
 

@@ -5,7 +5,7 @@ import { stepsElsewhere, stepsInPackages } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { isCaseFile, locate, pathsBelow, RecordingFiles } from './files.ts'
 import { tapesOfRun } from './index-runs.ts'
-import { hasId } from './tapes.ts'
+import { hasId, outcomeOf } from './tapes.ts'
 
 /** A case file of the golden set, also one that cannot be used. */
 export interface CaseSummary {
@@ -209,14 +209,17 @@ function groupOf(recordings: string, file: string): string {
 
 function missing(recordings: string, word: string, cases: readonly CaseSummary[]): HarvestError {
   const near = renamedCase(word, cases) ?? nearestCase(word, cases)
+  const tape = inboxTape(recordings, word)
   return new HarvestError('HARVEST_CASE_MISSING', {
     what: `Unknown case '${neutralLine(word, 120)}'`,
     where: { recordings, cases: `${cases.length}` },
     fix: [
       ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(word)}`]),
-      ...(isInboxTape(recordings, word)
-        ? [`it is a tape, to make a case of it: npx vitest-harvest promote ${shellWord(word)} --as '<id>'`]
-        : []),
+      ...(tape === undefined
+        ? []
+        : [
+            `it is a tape, to make a case of it: npx vitest-harvest promote ${shellWord(word)} --as '<id>'${wayToJudge(tape)}`,
+          ]),
       ...stepsElsewhere(recordings),
       ...stepsInPackages(recordings, word),
       'to list them: npx vitest-harvest ls --golden',
@@ -224,8 +227,15 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
   })
 }
 
-function isInboxTape(recordings: string, word: string): boolean {
-  return basename(word) === word && existsSync(join(recordings, 'inbox', `${word}.tape.jsonl`))
+/** The tape of the inbox that a word is the id of. */
+export function inboxTape(recordings: string, word: string): string | undefined {
+  const file = join(recordings, 'inbox', `${word}.tape.jsonl`)
+  return basename(word) === word && existsSync(file) ? file : undefined
+}
+
+/** Of a run whose end was not seen a case can check the calls alone, unless someone says more. */
+function wayToJudge(tape: string): string {
+  return outcomeOf(tape)?.status === 'unknown' ? ' --baseline' : ''
 }
 
 /** The case whose file or tape is called like this word, and which is called otherwise itself. */

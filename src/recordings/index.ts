@@ -4,6 +4,7 @@ export {
   casesCalled,
   casesOfTape,
   findCase,
+  inboxTape,
   listCases,
   nameOfFile,
   nearestCase,

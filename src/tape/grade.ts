@@ -1,7 +1,8 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { toRecord } from '../errors/usual-steps.ts'
 import { printable } from './errors.ts'
-import type { TapeHeader } from './types.ts'
+import { requireClosed } from './closed.ts'
+import type { Tape, TapeClose, TapeHeader } from './types.ts'
 
 /** What is to be done with a tape: serve its answers again, or demand that everything about the run is as recorded. */
 export type Deed = 'replay' | 'verify'
@@ -14,7 +15,7 @@ export type Deed = 'replay' | 'verify'
 export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
   if (imported === undefined) return
   const { format, grade, missing } = imported
-  const isServed = grade === 'replayable' || grade === 're-drivable'
+  const isServed = isReplayable({ imported })
   if (deed === 'replay' && isServed) return
   throw new HarvestError('HARVEST_TAPE_GRADE', {
     what:
@@ -32,4 +33,19 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
       ? [`to replay it: npx vitest-harvest replay ${shellWord(id)}`]
       : [`record the run again: ${toRecord}`, `to see what it holds: npx vitest-harvest show ${shellWord(id)}`],
   })
+}
+
+/** Whether its answers can be served again. */
+export function isReplayable({ imported }: Pick<TapeHeader, 'imported'>): boolean {
+  return imported === undefined || imported.grade === 'replayable' || imported.grade === 're-drivable'
+}
+
+/**
+ * The tape, known to be whole and good for a replay: asked before anything else, for no other step helps where it is not.
+ *
+ * @throws HarvestError `HARVEST_TAPE_TRUNCATED`, `HARVEST_TAPE_GRADE`
+ */
+export function requireReplayable(tape: Tape): Tape & { readonly close: TapeClose } {
+  requireGrade(tape.header, 'replay')
+  return requireClosed(tape)
 }

@@ -81,6 +81,21 @@ describe('names of an expectation', () => {
     )
   })
 
+  it('of a value that is not to be one are refused with the other option, not with the opposite', () => {
+    const answered = refundOf(25, { outcome: { status: 'returned', value: { answer: 'x' } } })
+    const said = (option: string): string => {
+      try {
+        requireKnownNames([parseExpectation('answer!=x', option)], { tapes: [answered] })
+      } catch (error) {
+        return (error as Error).message
+      }
+      return ''
+    }
+    expect(said('--ok')).toContain('→ if a run is wrong that returns it: --bad answer=x, without --ok\n')
+    expect(said('--bad')).toContain('→ if a run is right that returns it: --ok answer=x, without --bad\n')
+    expect(said('--ok')).not.toContain('did you mean')
+  })
+
   it('in a rule that each run without them would meet are not said to be met by no run', () => {
     for (const text of ['at most 1 refnud()', 'never refnud(amount > 100)', 'at most 1 refund(amont=25)']) {
       expect(() => look(text)).toThrow(`No known run decides --ok ${text}: unknown `)

@@ -170,7 +170,7 @@ describe('what blame says', () => {
   it('of a good run whose answers were changed: how it becomes a test, and not that of an incident', () => {
     const given = { args: ['good'], rest: undefined, value: () => undefined, values: () => [], has: () => false }
     const found = { file: resolve('recordings/inbox/good.tape.jsonl'), recordings: 'recordings' }
-    const next = (recorded: 'ok' | 'bad') => stepsAfterBlame(found, recorded, given).map(({ command }) => command)
+    const next = (recorded: 'ok' | 'bad') => stepsAfterBlame(found, { recorded }, given).map(({ command }) => command)
     expect(next('ok')).toEqual(["npx vitest-harvest promote good --as '<id>'"])
     expect(next('bad')).toEqual(["npx vitest-harvest promote good --as '<id>' --expect fail"])
   })
@@ -403,6 +403,13 @@ describe('what blame says', () => {
     expect(notComparedText({ ...names, unkept: [] })).toMatch(/today: x-ctx \(another value in each replay\)\.$/)
     const hostile = hostilePayloads.map(({ text }) => notComparedText({ unkept: [text], varying: [text] }))
     expect(hostile.flatMap((text) => findsHostile(text))).toEqual([])
+  })
+
+  it('of too few graded forks of one step: which one, where the forks of all steps are enough', () => {
+    const verdict = { kind: 'undecidable', forks: 30, undefined: 0, ungraded: 5, positions: [1, 2] } as const
+    expect(said(verdict, { unclear: [] })).toBe(
+      'Undecidable: 5 of 30 forks are ungraded: too many of those that test steps 2 and 3.',
+    )
   })
 
   it('of a run whose forks cannot be graded: why, and what would help', () => {

@@ -321,7 +321,7 @@ describe('harvest fork', () => {
       { cwd },
     )
     expect(wrong.stdout).toContain('→ like this: compare refund-99x')
-    expect(wrong.stdout).toContain('→ like this: branch 5 \'result.note=""\'')
+    expect(wrong.stdout).toMatch(/^→ like this: branch 1 result\.\w+=\w+$/m)
     expect(wrong.stdout).toContain('→ as one text: branch 1 "a b"')
     expect(wrong.stdout).toContain('→ to call live models: branch 1 result.amount=700 --tools=live --live\n')
     expect(wrong.code).toBe(2)
@@ -417,6 +417,23 @@ describe('harvest fork', () => {
     expect(enough.code).toBe(0)
   })
 
+  it('of the prompt of the debugger without a change is refused with one of the step that was typed, which works', async () => {
+    const debug = async (line: string) => harvest(['debug', 'first', '-x', line], { cwd, env: { DESK_URL: desk.url } })
+    const typed = ['what_if 2 --runs 2', 'branch 4', 'what_if 3 --live --cross-version', 'what_if']
+    const lines = await Promise.all(
+      typed.map(async (line) => /^→ like this: (.*)$/m.exec((await debug(line)).stdout)?.[1] ?? ''),
+    )
+    expect(lines).toEqual([
+      'what_if 2 result.order_id=other --runs 2',
+      'branch 4 result.order_id=other',
+      "what_if 3 'I am not sure.' --live --cross-version",
+      "what_if 1 'I am not sure.'",
+    ])
+    const followed = await debug(lines.join('; '))
+    expect(followed.stdout).not.toContain('like this')
+    expect([0, 1]).toContain(followed.code)
+  })
+
   it('of the prompt of the debugger runs the agent that is debugged', async () => {
     const asked = async (script: string, ...args: readonly string[]) =>
       harvest(['debug', 'paid', '--json', '-x', script, ...args], { cwd })
@@ -443,6 +460,39 @@ describe('harvest fork', () => {
     expect(await said).toMatch(/amount=30 +not judged +HARVEST_NOT_RECORDED\r[^]*stopped after 1 of 2 forks\r/)
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
+
+  it.skipIf(!hasTerminal)(
+    'of the prompt of the debugger ends with Ctrl-C, which says what was known, does nothing typed behind it, and keeps the prompt',
+    async () => {
+      const command = `'${process.execPath}' '${built('cli/main.js')}' debug first --live --cross-version`
+      const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|FORCE_COLOR|CI$)/.test(name))
+      const env = { ...Object.fromEntries(own), DESK_URL: desk.url, NO_COLOR: '1', TERM: 'dumb' }
+      const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd, env })
+      const ended = once(terminal, 'close')
+      let said = ''
+      terminal.stdout.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+      const before = desk.asked.length
+      // The sixth question is left open: nothing but Ctrl-C ends it.
+      desk.decide = (messages) =>
+        desk.asked.length - before < 6 ? usual(messages) : void terminal.stdin.write('\u0003')
+      const line = 'what_if 2 result.total=30 --runs 4 --parallel 1 --tools live'
+      terminal.stdin.write(`${line}; first\r${line}\r`)
+      while (!said.includes('stopped after')) await setTimeout(20)
+      desk.decide = usual
+      // An idle prompt takes the first Ctrl-C for one to leave, as ever.
+      while (!said.endsWith('(1/5) ')) await setTimeout(20)
+      terminal.stdin.write('goto 2\r')
+      while (!said.endsWith('(2/5) ')) await setTimeout(20)
+      terminal.stdin.write('\u0003')
+      while (!said.includes('To exit')) await setTimeout(20)
+      terminal.stdin.write('\u0003')
+      await ended
+      expect(said).toMatch(/^5 model calls, .*; 1 more call still open, cost not known; tools for real\r$/m)
+      // Neither the rest of the line nor the next one is done.
+      expect(said).toMatch(/^stopped after \d of 8 forks\r\n(?:\(1\/5\) )+goto 2\r$/m)
+      expect(desk.asked.length - before).toBe(6)
+    },
+  )
 
   it('of the debugger, ended in its middle, says which of its forks were made and how they ended', async () => {
     rmSync(join(cwd, 'began'), { force: true })

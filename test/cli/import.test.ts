@@ -9,6 +9,7 @@ import { samples } from '../importers/samples.ts'
 import { current, otlp, otlpSpans } from '../importers/trace-samples.ts'
 import { scratch } from './harvest.ts'
 import { ask, inProcess } from './in-process.ts'
+import { printed } from './printed.ts'
 
 function folderOf(files: Readonly<Record<string, string>>): { readonly cassettes: string; readonly dir: string } {
   const base = scratch()
@@ -265,6 +266,39 @@ describe('harvest import', () => {
       expect.stringContaining('HARVEST_TAPE_GRADE'),
     ])
     expect(existsSync(join(dir, 'golden'))).toBe(false)
+  })
+})
+
+describe('a tape that cannot be replayed', () => {
+  const paid = ['--ok', 'lookup_order(*)', '--any-name', '--live']
+  it.each([
+    [['blame', 'one', ...paid]],
+    [['blame', 'one', '--isolate', ...paid]],
+    [['fork', 'one', '--step', '1', '--live']],
+    [['fork', 'one', '--step', '1', '--continue-with', 'desk', '--live']],
+    [['fork', 'one', '--critical', '--live']],
+    [['chaos', 'one']],
+    [['patch', 'one', '--step', '1', '--set', 'response.x=1']],
+    [['rerun', 'one']],
+    [['rerun', 'one', '--live']],
+    [['fix', 'one', '--live']],
+    [['debug', 'one', '-x', 'what_if 1 "No."']],
+  ])('is refused for that before anything else: %j', async (words) => {
+    const { cassettes, dir } = folderOf({ 'one.json': samples.aimock })
+    await ask('import', cassettes, '--dir', dir)
+    const { code, stdout, stderr } = await inProcess([...words, '--dir', dir])
+    const said = stdout + stderr
+    expect({ code, said }).toMatchObject({
+      code: 2,
+      said: expect.stringMatching(/^(HarvestError: )?A signature-only tape cannot be replayed$/m) as string,
+    })
+    // What helps is no form of this command.
+    const steps = said.split('\n').filter((line) => line.startsWith('→'))
+    expect(steps).toEqual([
+      expect.stringContaining('record the run again: '),
+      '→ to see what it holds: npx vitest-harvest show one',
+    ])
+    expect((await inProcess([...printed(said, 'to see what it holds'), '--dir', dir])).code).toBe(0)
   })
 })
 

@@ -104,18 +104,26 @@ describe('a message that is printed before anything runs leads on by what it pri
       [...blame, '--ok', 'anwser.text=25'],
       [...blame, '--bad', 'refund(*)', '--repairs'],
       [...blame, '--ok', 'refund(amount: "2500")'],
+      [...blame, '--ok', 'answer!=Sorry.'],
+      [...blame, '--bad', 'answer!=Sorry.'],
     ).map(({ code, stderr }) => {
       expect(code, stderr).toBe(2)
       return stderr
     })
-    const [wrong = '', unknown = '', repairs = '', type = ''] = refused
+    const [wrong = '', unknown = '', repairs = '', type = '', not = '', neither = ''] = refused
     const next = [
       printed(wrong, 'to see which tools the run calls and what it returns'),
       printed(unknown, 'if only the fixed agent has it'),
       printed(type, 'if a right run has the other type'),
       printed(repairs, 'record a good run of the agent and name it', { '<tape|case>': 'still' }),
       printed(repairs, 'to call the tools for real'),
+      printed(not, 'if a run is wrong that returns it'),
+      printed(neither, 'if a run is right that returns it'),
     ]
+    expect(next.slice(-2)).toEqual([
+      [...blame, '--bad', 'answer=Sorry.'],
+      [...blame, '--ok', 'answer=Sorry.'],
+    ])
     const [shown, ...asked] = answers(...next)
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('refund(') as string })
     // What is left to say is that it costs money.
@@ -131,9 +139,10 @@ describe('a message that is printed before anything runs leads on by what it pri
 
   it('what is refused of a command line leads on with the tape that was typed, and with nothing else in its place', () => {
     const fork = ['fork', 'the run', ...inDir]
+    expect(answers(['promote', 'odd', '--as', 'the-case', '--unverified', ...inDir])).toMatchObject([{ code: 0 }])
     const lines: readonly (readonly string[])[] = [
-      ['rerun', 'the case', ...inDir, '--runs', '3'],
-      ['rerun', 'the case', ...inDir, '--max-calls', '9'],
+      ['rerun', 'the-case', ...inDir, '--runs', '3'],
+      ['rerun', 'the-case', ...inDir, '--max-calls', '9'],
       ['rerun', 'the case', '--golden', '--live', ...inDir],
       ['rerun', ...inDir],
       fork,
@@ -169,7 +178,7 @@ describe('a message that is printed before anything runs leads on by what it pri
       const abouts = list.filter((about, i) => i % 2 === 0 && !/^for all /.test(about ?? ''))
       const commands = abouts.map((about) => printed(refused[at] ?? '', about))
       // Every one is about what was typed, and the first one says what all others were.
-      const subject = typed.find((word) => /^the /.test(word))
+      const subject = typed.find((word) => /^the[ -]/.test(word))
       const others = commands.filter((words) => words[0] !== 'ls')
       expect(others.length, refused[at]).toBeGreaterThan(0)
       for (const words of others) if (subject !== undefined) expect(words).toContain(subject)
@@ -183,6 +192,7 @@ describe('a message that is printed before anything runs leads on by what it pri
     )
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('lookup_order') as string })
     expect(bad.map(({ stderr }) => stderr)).toEqual([expect.stringContaining('--step')])
+    expect(answers(['tapes', 'demote', 'the-case', ...inDir])).toMatchObject([{ code: 0 }])
   })
 
   it('of fork and patch: steps, names and answers that the tape does not have', () => {

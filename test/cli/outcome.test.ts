@@ -8,6 +8,7 @@ import { parseCase } from '../../src/cases/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { readTape, serializeTape, type TapeClose } from '../../src/tape/index.ts'
 import { answered, asked, url } from '../importers/samples.ts'
+import { deskAgent as refundDesk, deskProject, openDesk, usual } from './desk.ts'
 import { warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { ask } from './in-process.ts'
 import { printed } from './printed.ts'
@@ -43,6 +44,37 @@ export async function desk() {
   return { wants: (choices[0].message.tool_calls ?? []).map((call) => call.function.name) }
 }
 `
+
+/** What a proxy saw of the desk's agent: its models' answers, and not how the run ended. */
+async function harOfDesk(address: string): Promise<string> {
+  const messages: object[] = [
+    { role: 'system', content: 'Look it up first.' },
+    { role: 'user', content: 'Refund A-100.' },
+  ]
+  const entries: object[] = []
+  for (;;) {
+    const request = { method: 'POST', url: `${address}/v1/chat/completions`, headers: json }
+    const body = JSON.stringify({ model: 'gpt-4o', messages })
+    const response = await fetch(request.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const text = await response.text()
+    entries.push({
+      startedDateTime: `2026-03-04T05:06:0${entries.length}.000Z`,
+      time: 20,
+      request: { ...request, postData: { mimeType: 'application/json', text: body } },
+      response: { status: 200, statusText: 'OK', headers: json, content: { mimeType: 'application/json', text } },
+    })
+    const { message } = (JSON.parse(text) as { choices: [{ message: Asked }] }).choices[0]
+    const [call] = message.tool_calls ?? []
+    if (call === undefined) return JSON.stringify({ log: { version: '1.2', entries } })
+    const { order_id, amount } = JSON.parse(call.function.arguments) as { order_id: string; amount?: number }
+    const result = call.function.name === 'refund' ? { order_id, refunded: amount } : { order_id, total: 25 }
+    messages.push(message, { role: 'tool', tool_call_id: call.id, content: JSON.stringify(result) })
+  }
+}
+
+interface Asked {
+  readonly tool_calls?: readonly { readonly id: string; readonly function: { name: string; arguments: string } }[]
+}
 
 /** A project whose inbox holds the import of a cassette. */
 async function imported(har = cassette): Promise<string> {
@@ -134,13 +166,50 @@ describe('an import whose file does not state how the run ended', () => {
     expect(stdout).toContain('critical: 1\n')
     const blamed = ['blame', tapeIn(cwd), '--dry-run', '--cross-version']
     expect(await harvest([...blamed, '--bad', 'lookup_order(*)'], { cwd })).toMatchObject({ code: 0 })
-    // A call that it did not make may have been made behind the end that was seen.
-    const ok = 'lookup_order(order_id: "A-18")'
-    const unmade = await harvest([...critical, '--ok', ok, '--any-name'], { cwd })
+    // What neither fits has no grade, and what to do about that leads on.
+    const both = ['--ok', 'lookup_order(order_id: "A-18")', '--bad', 'lookup_order(order_id: "A-19")', '--any-name']
+    const unmade = await harvest([...critical, ...both], { cwd })
     expect(unmade).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_UNGRADED') as string })
-    expect(unmade.stderr).toContain('The import did not see how the run ended, so calls that it made grade it.')
     const named = await harvest(printed(unmade.stderr, 'if what it did was bad'), { cwd })
     expect(named.stdout).toContain('the recorded run is bad')
+  })
+
+  it("is graded alike by blame and fork, as today's code ends it, and what blame prints behind its verdict makes a case", async () => {
+    const desk = await openDesk((messages) =>
+      messages.filter(({ role }) => role === 'tool').length === 1
+        ? { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } }
+        : usual(messages),
+    )
+    const cwd = deskProject()
+    onTestFinished(async () => {
+      rmSync(cwd, { recursive: true, force: true })
+      await desk.close()
+    })
+    writeFileSync(join(cwd, 'desk.har'), await harOfDesk(desk.url))
+    // Its tools are not on the tape: they are functions of the agent.
+    const own = refundDesk.replace(/^import .*$/m, 'const tools = <T>(own: T): T => own')
+    writeFileSync(join(cwd, 'src/desk.ts'), own)
+    const env = { DESK_URL: desk.url }
+    const here = (...args: string[]) => harvest(args, { cwd, env })
+    const input = JSON.stringify({ text: 'Refund A-100.' })
+    expect((await here('import', 'desk.har', '--as', 'desk', '--agent', 'desk', '--input', input)).code).toBe(0)
+    const asked = ['--ok', 'refund(amount: 25)', '--cross-version']
+    const critical = await here('fork', 'desk', '--critical', ...asked)
+    expect(critical).toMatchObject({ code: 0, stderr: '' })
+    expect(critical.stdout).toContain('graded by --ok refund(amount: 25); the recorded run is bad')
+    desk.decide = usual
+    const forked = await here('fork', 'desk', '--step', '2', '--live', '--runs', '3', ...asked)
+    expect(forked.stdout).toContain('graded by --ok refund(amount: 25): 3 ok; the recorded run is bad')
+    const blamed = await here('blame', 'desk', ...asked, '--live', '--max-runs', '60')
+    expect(blamed.stdout).toContain('graded by --ok refund(amount: 25); the recorded run: bad')
+    const made = await here(
+      ...printed(blamed.stdout, 'to make it a test, before it is fixed', { "'<id>'": 'of-import' }),
+    )
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('the known bad run, reproduced') as string })
+    expect(parseCase(readFileSync(caseIn(cwd, 'of-import'), 'utf8'), 'of-import')).toMatchObject({
+      expect: 'fail',
+      ok: ['refund(amount: 25)'],
+    })
   })
 
   it('is not promoted in a pipe until a flag says what to check', async () => {

@@ -126,6 +126,16 @@ describe('harvest rerun', () => {
     expect(await rerun(again)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +2\/2 /m) as string })
   })
 
+  it('a tape is no case: that is said before anyone is asked to confirm, with how to make a case of it', async () => {
+    const { code, stderr } = await rerun(['rerun', 'first'])
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.not.stringContaining('--live') as string })
+    const made = printed(stderr, 'it is a tape, to make a case of it', { "'<id>'": 'of-a-tape' })
+    expect((await rerun([...made, '--unverified'])).code).toBe(0)
+    const { stderr: asked } = await rerun(['rerun', 'of-a-tape'])
+    expect(asked).toContain('rerun calls live models, which costs money: confirm with --live')
+    expect((await rerun(['tapes', 'demote', 'of-a-tape'])).code).toBe(0)
+  })
+
   it('a run that took too long leads to more time', async () => {
     desk.decide = () => undefined
     const args = ['rerun', 'refund', '--live', '--runs', '1', '--timeout', '5s', '--cross-version']
@@ -191,6 +201,20 @@ describe('harvest rerun', () => {
     const keyless = ['rerun', '--tag', 'incident', '--live', '--runs', '1', '--cross-version', '--json']
     const thrown = await harvest(keyless, { cwd, env: { DESK_URL: 'no address' } })
     expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 0, passed: 0, notRun: 1 }])
+  })
+
+  it('a known-bad case that says what is right is graded by that: no run passes for going another way', async () => {
+    const promoted = await rerun([
+      ...['promote', 'first', '--as', 'graded', '--expect', 'fail', '--ok', 'refund(amount: 26)', '--unverified'],
+    ])
+    expect(promoted.code).toBe(0)
+    const words = ['rerun', 'graded', '--live', '--runs', '2', '--cross-version']
+    const lost = await harvest(words, { cwd, env: { DESK_URL: 'http://127.0.0.1:9' } })
+    expect(lost.stdout).toMatch(/^graded +0\/0 /m)
+    expect(lost.stdout).not.toContain('is known bad')
+    // The model is what is down, and no service.
+    expect(lost.stdout).not.toContain('once the service answers')
+    expect((await rerun(['tapes', 'demote', 'graded'])).code).toBe(0)
   })
 
   it('a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed', async () => {

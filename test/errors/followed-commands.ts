@@ -122,6 +122,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
+    'if a run is right that returns it': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
+    ],
+    'if a run is wrong that returns it': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
+    ],
     'if the agent knows such': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
     'if the tool was never called, or only the fixed agent has it': [
       'test/cli/next-commands.test.ts',
@@ -496,8 +504,8 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to see which step decided': ['test/docs/incidents.ts', ''],
     'when the agent is fixed': ['test/docs/incidents.ts', ''],
     'to make it a test, before it is fixed': [
-      'test/cli/next-commands.test.ts',
-      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+      'test/cli/outcome.test.ts',
+      "is graded alike by blame and fork, as today's code ends it, and what blame prints behind its verdict makes a case",
     ],
     'to ask the models all the same': [
       'test/cli/next-commands-refused.test.ts',
@@ -667,6 +675,9 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/live/live.ts': {
     'to give it more time': ['test/cli/rerun.test.ts', 'a run that took too long leads to more time'],
+  },
+  'src/live/off-tape.ts': {
+    'if runs may reach it': again,
   },
   'src/provenance/changes.ts': {
     'once the accepted code is committed': [

@@ -188,7 +188,7 @@ export function stepsAfterIsolate(
         return [
           { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` },
           ...(timing.includes('clock') ? [stepToOtherDate(tape, dir, given)] : []),
-          ...stepsAfterBlame(found, recorded, given),
+          ...stepsAfterBlame(found, { recorded, close: parent.close }, given),
         ]
       case 'sampling':
         return [{ about: 'to find the decision', command: typedAgain({ isolate: false }) }]

@@ -7,8 +7,10 @@ import {
   type Undecided,
   usualEffect,
 } from '../../blame/index.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
+import { blockedIn, toAllow } from '../../live/off-tape.ts'
 import { program } from '../command.ts'
 import { withLost } from '../live.ts'
 import { typedValues } from '../typed-again.ts'
@@ -377,9 +379,15 @@ function describeSmaller(blamed: BlamedRun, position: number): readonly string[]
   ]
 }
 
-function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
+function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded, positions }: Of<'undecidable'>) {
+  const tested = [...new Set(positions.flatMap((at) => blamed.steps[at]?.steps ?? []))].sort((a, b) => a - b)
+  // Of all runs they may be few: what counts is how many of those they are that a claim would rest on.
+  const where =
+    areTooMany(lost + ungraded, forks) || tested.length === 0
+      ? ''
+      : `: too many of those that test ${stepsText(tested)}`
   return [
-    `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded.`,
+    `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded${where}.`,
     ...whyUnclear(blamed),
     ...(lost > 0
       ? ["→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor '<tape|case>'"]
@@ -399,10 +407,13 @@ export function unclearText({ because, said }: BlamedRun['unclear'][number]): st
 export function whyUnclear(blamed: BlamedRun): readonly string[] {
   const { unclear, tools, isGradedByCalls } = blamed
   const isSaid = (text: string): boolean => unclear.some(({ because }) => because.includes(text))
-  const isOffTape = isSaid('HARVEST_NOT_RECORDED') && tools !== 'called for real'
+  const refused = [...new Set(unclear.flatMap(({ because }) => blockedIn(because) ?? []))]
+  const isLost = unclear.some(({ because }) => because.includes('HARVEST_NOT_RECORDED') && !blockedIn(because))
+  const isOffTape = isLost && tools !== 'called for real'
   const isBlind = isSaid(' cannot say')
   return [
     ...unclear.map((one) => `  ${one.forks} × ${unclearText(one)}`),
+    ...refused.map((reached) => `→ ${toAllow(reached)}`),
     ...((isOffTape || isBlind) && isGradedByCalls !== true
       ? ["→ to grade runs by a call that is right: --ok '<call>'"]
       : []),

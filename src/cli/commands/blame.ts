@@ -17,6 +17,7 @@ import type { UncomparedHeaders } from '../../fork/index.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { cutsOf, partialText } from '../../tape/partial.ts'
 import { forksFolder, keepAnswer, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -131,7 +132,7 @@ interface Asked {
 async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const recordings = given.value('dir') ?? 'recordings'
   const found = findRun(given.args[0] ?? '', recordings)
-  const tape = requireClosed(readTape(found.file))
+  const tape = requireReplayable(readTape(found.file))
   const cuts = cutsOf(tape)
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that needs what was cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
@@ -264,7 +265,7 @@ function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'ta
     const steps = [
       ...stepsToModels(because, tape),
       ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
-      ...(isAnswered ? stepsAfterBlame(found, answer.recorded, given) : []),
+      ...(isAnswered ? stepsAfterBlame(found, { recorded: answer.recorded, close: tape.close }, given) : []),
     ]
     printSteps(steps, (text) => shown.line(text))
   })

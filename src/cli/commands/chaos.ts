@@ -19,7 +19,7 @@ import {
 import { defaultFailures } from '../../faults/ending.ts'
 import type { Job } from '../../jobs/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
-import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { chaosSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedEarly, stoppedText } from '../ended-early.ts'
@@ -42,7 +42,7 @@ export const chaosCommand: Command = {
     const options = readOptions(given)
     const recordings = given.value('dir') ?? 'recordings'
     const found = findRun(given.args[0] ?? '', recordings)
-    const tape = requireClosed(readTape(found.file))
+    const tape = requireReplayable(readTape(found.file))
     requireTools(tape, options.reads ?? [])
     const { report, interrupted } = await ask(found, options, given, screen)
     const answer = { tape: here(tape.source), ...report, ...pinsJson(tape, report.control) }

@@ -9,16 +9,18 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
-import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
+import { placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
 import { commitsBefore } from '../../provenance/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { money } from '../../report/spending.ts'
 import { type Json, readTape, stepsOf } from '../../tape/index.ts'
 import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
+import { findCaseToRun } from '../find.ts'
 import { type Choice, chooseRun, powerText, requireShown } from '../fixing/choose.ts'
 import { fixJson, runsJson } from '../fixing/json.ts'
 import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
@@ -84,7 +86,7 @@ export const fixCommand: Command = {
 }
 
 function openCase(recordings: string, word: string): Case {
-  const { case: kase, error } = findCase(recordings, word)
+  const { case: kase, error } = findCaseToRun(recordings, word)
   if (kase === undefined || error !== undefined) throw error ?? new TypeError(`${word} is neither read nor refused`)
   return kase
 }
@@ -112,7 +114,7 @@ async function runOn(
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
   const request = readFixRequest(given, kase, tapeFile, recordings)
   const { all } = typedExpectations(request)
-  const tape = readTape(tapeFile)
+  const tape = requireReplayable(readTape(tapeFile))
   if (!given.has('any-name')) {
     if (all.length > 0) noteUnknownNames(all, tape, screen, { isAsked: true })
     else if (request.oracle === undefined) noteUnknownInCase(kase, tape, screen)

@@ -9,7 +9,7 @@ import { type ControlData, type Job } from '../../jobs/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
-import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { patchSpec } from '../spec/debug.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
@@ -46,7 +46,7 @@ export const patchCommand: Command = {
     const plan = given.has('live') ? readLivePlan(given, patchCommand) : undefined
     const changes = changesOf(given)
     const recordings = given.value('dir') ?? 'recordings'
-    const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '', recordings)))
+    const tape = requireReplayable(readTape(findTapeFile(given.args[0] ?? '', recordings)))
     const { text, changed } = patchTape(tape, changes)
     for (const note of typeNotes(tape, changes)) screen.note(note)
     const kase = caseOf(tape, recordings)

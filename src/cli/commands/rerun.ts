@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
-import { requireTapeFile } from '../../cases/index.ts'
+import { requireTapeFile, saysGood } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { Spent } from '../../live/index.ts'
@@ -44,6 +44,7 @@ export const rerunCommand: Command = {
   ...rerunSpec,
   async run(given, screen) {
     requireOneChoice(given)
+    const cases = chosen(given)
     if (!given.has('live'))
       throw usage(
         rerunCommand,
@@ -53,7 +54,6 @@ export const rerunCommand: Command = {
       )
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
-    const cases = chosen(given)
     for (const kase of cases) {
       const { tape, case: text } = jobOf(kase, plan.timeoutMs, undefined)
       await refuseOtherCode(kase.case.pins ?? {}, given, {
@@ -103,7 +103,7 @@ export const rerunCommand: Command = {
         ...(stopped === undefined ? {} : { interrupted: { made: done.length, of: ended.length } }),
       },
       (shown) => {
-        print(rates, { spent, minimum, isMet, given }, shown)
+        print(rates, { spent, minimum, isMet, given, cases }, shown)
         for (const line of passedLines(plan.limits, asUse(spent), dearestOf(ended))) shown.line(line)
         if (stopped !== undefined) {
           shown.line(stoppedText({ made: done.length, of: ended.length }, 'runs'))
@@ -171,7 +171,13 @@ interface Gate {
 
 function print(
   rates: readonly PassRate[],
-  { spent, minimum, isMet, given }: Gate & { readonly spent: Spent; readonly given: CommandInput },
+  {
+    spent,
+    minimum,
+    isMet,
+    given,
+    cases,
+  }: Gate & { readonly spent: Spent; readonly given: CommandInput; readonly cases: readonly Loaded[] },
   screen: Screen,
 ): void {
   const isGraded = rates.some(({ gradedBy }) => gradedBy !== null)
@@ -188,8 +194,12 @@ function print(
     if (said.length > 0) screen.line(`${id}: ${said.join(', ')}`)
   }
   const isAsked = ['ok', 'bad', 'oracle'].some((option) => given.has(option))
-  for (const { case: id, expect, reasons, gradedBy, offTapeOpen } of rates) {
-    if (expect === 'fail' && gradedBy === null && !isAsked)
+  const isGradedByCase = (at: number): boolean => {
+    const kase = cases[at]?.case
+    return kase !== undefined && (kase.oracle !== undefined || saysGood(kase))
+  }
+  for (const [at, { case: id, expect, reasons, gradedBy, offTapeOpen }] of rates.entries()) {
+    if (expect === 'fail' && gradedBy === null && !isAsked && !isGradedByCase(at))
       screen.line(`\n${id} is known bad: a run passes when it returns and does not go the recorded way`)
     if (offTapeOpen > 0)
       screen.line(

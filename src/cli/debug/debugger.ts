@@ -1,5 +1,6 @@
 import { neutralLines } from '../../report/output.ts'
 import { HarvestError, visible } from '../../errors/index.ts'
+import { endedBy } from '../../jobs/run.ts'
 import { inspectParts } from '../../debug/index.ts'
 import { backInCode, codeCommands } from './code.ts'
 import { forkCommands } from './forks.ts'
@@ -37,16 +38,22 @@ export class Debugger {
   readonly context: DebugContext
   #lastMove: string | undefined
   isOver = false
+  /** A signal would end what runs now. */
+  isStoppable = false
 
   constructor(context: DebugContext) {
     this.context = context
   }
 
-  /** Does one command; an empty one repeats the last move. */
-  async run(line: string): Promise<Answered> {
+  /**
+   * Does one command; an empty one repeats the last move.
+   *
+   * @param signal - ends what the command forks: its answer is what was known then
+   */
+  async run(line: string, signal?: AbortSignal): Promise<Answered> {
     const text = line.trim() === '' ? (this.#lastMove ?? '') : line.trim()
     try {
-      const answer = await this.#do(text)
+      const answer = await this.#do(text, signal)
       if (answer.isMove === true) this.#lastMove = text
       return answer
     } catch (error) {
@@ -55,7 +62,7 @@ export class Debugger {
     }
   }
 
-  #do(text: string): Answer | Promise<Answer> {
+  #do(text: string, signal: AbortSignal | undefined): Answer | Promise<Answer> {
     if (text === '') return { lines: [], data: null }
     const { name, rest } = taken(text, this.isInCode)
     if (name === 'help') return help(rest)
@@ -65,18 +72,32 @@ export class Debugger {
     }
     const command = debugCommands[name]
     if (command === undefined) throw new TypeError(`the command ${name} is listed and does not exist`)
-    return this.#run(name, command, rest)
+    return this.#run(name, command, rest, signal)
   }
 
-  async #run(name: string, command: DebugCommand, rest: string): Promise<Answer> {
+  async #run(name: string, command: DebugCommand, rest: string, signal: AbortSignal | undefined): Promise<Answer> {
     const { context } = this
     const isInCode = this.isInCode
     if (name === 'back' && isInCode && rest === '') return { ...(await backInCode(context)), isMove: true }
     const from = context.session.at
-    const answer = await command.run(rest, context)
+    const answer = await this.#stoppable(command, signal, () => command.run(rest, context))
     // Whoever goes to another step has left the code.
     if (isInCode && command.inCode !== true && name !== 'code' && context.session.at !== from) context.code.leave()
     return answer
+  }
+
+  async #stoppable(
+    { isStoppable }: DebugCommand,
+    signal: AbortSignal | undefined,
+    run: () => Answer | Promise<Answer>,
+  ): Promise<Answer> {
+    if (isStoppable !== true || signal === undefined) return run()
+    this.isStoppable = true
+    try {
+      return await endedBy(signal, run)
+    } finally {
+      this.isStoppable = false
+    }
   }
 
   /** Whether the agent stands still in its code. */

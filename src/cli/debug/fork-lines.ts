@@ -3,7 +3,7 @@ import { HarvestError, nearestWord, neutralLine, shellWord } from '../../errors/
 import { shellWords } from '../../errors/words.ts'
 import { isMap } from '../../json/canonical.ts'
 import { isModelCall } from '../../providers/index.ts'
-import { stepsOf, type Tape } from '../../tape/index.ts'
+import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
 import { nameOf, parse, takesValue } from '../parse.ts'
 import { forkSpec } from '../spec/debug.ts'
@@ -75,6 +75,22 @@ function forkIn(command: string): CommandInput | undefined {
     if (!HarvestError.is(error)) throw error
     return undefined
   }
+}
+
+/** A change that a step can have, for who asks how one is typed: another value than the recorded one. */
+export function exampleChange(tape: Tape, step: number): string | undefined {
+  const event = stepsOf(tape)[step - 1]
+  if (event === undefined) return undefined
+  if (event.kind === 'exchange') return isModelCall(event) ? 'I am not sure.' : 'status=503'
+  const { result } = event
+  const [key] = isMap(result) ? Object.keys(result).filter((one) => /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(one)) : []
+  if (key === undefined || !isMap(result)) return `result=${otherValue(result)}`
+  return `result.${key}=${otherValue(result[key])}`
+}
+
+function otherValue(value: Json | undefined): string {
+  if (typeof value === 'number') return `${value + 1}`
+  return value === 'other' ? 'another' : 'other'
 }
 
 /**

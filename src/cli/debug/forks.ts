@@ -7,7 +7,7 @@ import type { Spent } from '../../live/index.ts'
 import { withSpent } from '../../live/said-spent.ts'
 import { readPrices } from '../../recordings/index.ts'
 import type { Tape } from '../../tape/index.ts'
-import { requireClosed } from '../../tape/closed.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { table } from '../../report/output.ts'
 import { roomForAll } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -41,7 +41,7 @@ import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { type OptionChanges, typedAgain } from '../typed-again.ts'
 import { asCommand, captured } from './captured.ts'
-import { forkLine, inDebugger, requireModel } from './fork-lines.ts'
+import { exampleChange, type ForkCommand, forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
 
@@ -59,20 +59,17 @@ const handedOn = [
   'cross-version',
 ]
 
-const usages = {
-  branch: `branch 5 'result.note=""'`,
-  whatIf: `what_if 5 'result.note=""' 'result.note="paid 25 EUR"'`,
-}
-
 export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   what_if: {
     usage: 'what_if N CHANGE…',
     about: 'a row for each change: how the run ends, with intervals',
+    isStoppable: true,
     run: (rest, context) => inDebugger('what_if', context.given, () => whatIf(rest, context)),
   },
   branch: {
     usage: 'branch N CHANGE',
     about: 'change step N, run on from there, and keep the tape',
+    isStoppable: true,
     run: (rest, context) => inDebugger('branch', context.given, () => branch(rest, context)),
   },
   compare: {
@@ -95,7 +92,7 @@ async function branch(rest: string, { found, given, isJson, session, budget }: D
     throw wrong(`branch runs the agent of the tape, not ${neutralLine(agentOf(parent), 40)}`, [
       `to see how that one ends: what_if ${rest}`,
     ])
-  const { step, changes, options } = askedFor(rest, usages.branch, session.at)
+  const { step, changes, options } = askedFor(rest, 'branch', session)
   const said = changes.filter((change) => isSaid(change))
   if (said.length > 1) throw wrong('a model says one text', [`as one text: branch ${step} "${said.join(' ')}"`])
   for (const change of said) requireModel(session.tape, step, change, 'branch')
@@ -136,8 +133,8 @@ async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
 }
 
 async function ask(rest: string, { session, found, given, budget }: DebugContext, paid: Purse[]): Promise<Answer> {
-  const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
-  const tape = requireClosed(session.tape)
+  const { step, changes, options } = askedFor(rest, 'what_if', session)
+  const tape = requireReplayable(session.tape)
   const parent = parentOf(tape, found, given)
   const argvOf = (change: string): readonly string[] => [
     'fork',
@@ -191,6 +188,8 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   const isLive = input.has('live')
   const isOpen = rows.some(({ sum }) => !isDecided(sum, isLive))
   const { interrupted } = endedAt(forks, grader)
+  // Of what was ended, calls of forks that did not end too.
+  const spent = interrupted === undefined ? spentOn(rows) : purse.forks
   return {
     ...(isOpen ? { isOpen } : {}),
     ...(interrupted === undefined ? {} : { isPart: true }),
@@ -199,7 +198,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       ...asks.flatMap(({ notes }) => notes),
       ...forks.anew,
       ...(differs === undefined ? [] : [controlLine(differs)]),
-      ...rowLines(rows, isLive, purse.grading),
+      ...rowLines(rows, isLive, { spent, ...(purse.grading && { grading: purse.grading }) }),
       ...purse.passed,
       ...(interrupted === undefined ? [] : [stoppedText(interrupted, 'forks')]),
       ...lostLines(changed),
@@ -213,7 +212,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       step,
       differs: differs ?? null,
       ...(interrupted === undefined ? {} : { interrupted }),
-      spent: spentOn(rows),
+      spent,
       ...(purse.grading === undefined ? {} : { grading: purse.grading }),
       rows: rows.map(({ change, sum, beside, branches }, index) => ({
         change,
@@ -258,7 +257,11 @@ function toAllRuns(
 }
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
-export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: Spent): readonly string[] {
+export function rowLines(
+  rows: readonly WhatIfRow[],
+  isLive: boolean,
+  { spent = spentOn(rows), grading }: { readonly spent?: Spent; readonly grading?: Spent } = {},
+): readonly string[] {
   const isGraded = rows.some(({ sum }) => areGraded(sum))
   const titles = [
     'change',
@@ -289,7 +292,7 @@ export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: 
   const areReal = areToolsReal(rows.flatMap(({ branches }) => branches))
   return [
     ...table([titles, ...cells]).split('\n'),
-    ...spentLines(spentOn(rows), grading, areReal),
+    ...spentLines(spent, grading, areReal),
     ...(isOffTape
       ? [
           isLive
@@ -330,14 +333,21 @@ interface Asked {
   readonly options: readonly string[]
 }
 
-function askedFor(rest: string, usage: string, at: number): Asked {
+function askedFor(
+  rest: string,
+  command: ForkCommand,
+  { at, tape }: Pick<DebugContext['session'], 'at' | 'tape'>,
+): Asked {
   const [word = '', ...others] = changesIn(rest)
-  const [command = ''] = usage.split(' ', 1)
   if (/^[^\d-]/.test(word)) throw wrong('the number of a step is missing', [`at this step: ${command} ${at} ${rest}`])
-  const step = numberIn(word, usage)
+  const exampleAt = (step: number, options: readonly string[] = []): string => {
+    const change = exampleChange(tape, step)
+    return change === undefined ? `${command} N CHANGE` : forkLine(command, step, [change], options)
+  }
+  const step = numberIn(word, exampleAt(at))
   const end = others.findIndex((one) => one.startsWith('--'))
   const [changes, options] = end === -1 ? [others, []] : [others.slice(0, end), others.slice(end)]
-  if (changes.length === 0) throw wrong('a change is missing', [`like this: ${usage}`])
+  if (changes.length === 0) throw wrong('a change is missing', [`like this: ${exampleAt(step, options)}`])
   return { step, changes, options }
 }
 
@@ -377,7 +387,7 @@ function withoutOptions(options: readonly string[], others: readonly string[]): 
 /** What a change asks for, and what is to be said about it. */
 function askIn(argv: readonly string[], change: string, tape: Tape) {
   const parsed = parse(argv, specs)
-  if (parsed.kind !== 'run') throw wrong('help has no place here', [`like this: ${usages.whatIf}`])
+  if (parsed.kind !== 'run') throw wrong('help has no place here', ['for its form: help what_if'])
   const input = parsed.given
   const strange = lookAtDecisions(input, tape, forkSpec)
   const ask = readAsk(input, tape, forkSpec)

@@ -7,18 +7,24 @@ import { printAnswer, saysWhatIsKnown } from './script.ts'
 import { commandsIn } from './words.ts'
 import { refuseLinks } from '../../tape/links.ts'
 
-/** Reads commands at a terminal until someone leaves: history, completion, Ctrl-C clears the line. */
+/**
+ * Reads commands at a terminal until someone leaves: history, completion. Ctrl-C ends the forks that a command makes, and what
+ * was typed behind it is not done; else it clears the line.
+ */
 export async function runPrompt(prompt: Debugger, screen: Screen, recordings: string): Promise<void> {
   const failed = Promise.withResolvers<never>()
   // What is typed while a command runs waits for it: each one starts where the one before it ended.
   let last: Promise<void> = Promise.resolve()
   let isClosed = false
+  let stop = new AbortController()
   const server = start({
     prompt: promptOf(prompt),
     preview: false,
     ignoreUndefined: true,
     eval: (line, _context, _file, done) => {
-      last = last.then(() => answer(line, done))
+      if (stop.signal.aborted) stop = new AbortController()
+      const { signal } = stop
+      last = last.then(() => answer(line, signal, done))
     },
     completer: (typed: string): [string[], string] => {
       const [, word = ''] = /(\S*)$/.exec(typed) ?? []
@@ -29,12 +35,22 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
   for (const name of Object.keys(server.commands))
     if (name !== 'exit') delete (server.commands as Record<string, unknown>)[name]
   await keepHistory(server, recordings)
-  async function answer(line: string, done: (error: Error | null, value?: unknown) => void): Promise<void> {
+  stopsAtCtrlC(server, () => {
+    if (!prompt.isStoppable || stop.signal.aborted) return false
+    stop.abort()
+    return true
+  })
+  async function answer(
+    line: string,
+    signal: AbortSignal,
+    done: (error: Error | null, value?: unknown) => void,
+  ): Promise<void> {
     const commands = commandsIn(line)
     try {
       for (const command of commands.length === 0 ? [''] : commands) {
         if (isClosed) return
-        const answered = await prompt.run(command)
+        if (signal.aborted) break
+        const answered = await prompt.run(command, signal)
         // Whoever left meanwhile ended what it was about.
         if (isClosed) return saysWhatIsKnown(answered) ? printAnswer(answered, { screen, isJson: false }) : undefined
         printAnswer(answered, { screen, isJson: false })
@@ -59,6 +75,15 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
     }),
   )
   await Promise.race([failed.promise, left])
+}
+
+/** @param stop - ends what runs; `false` where Ctrl-C is for the prompt */
+function stopsAtCtrlC(server: REPLServer, stop: () => boolean): void {
+  const own = server.listeners('SIGINT')
+  server.removeAllListeners('SIGINT')
+  server.on('SIGINT', () => {
+    if (!stop()) for (const listener of own) Reflect.apply(listener, server, [])
+  })
 }
 
 /** `(7/10) `; in code `(7/10 code) `, with a star when `call` changed something. */

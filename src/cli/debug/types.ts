@@ -24,6 +24,8 @@ export interface DebugCommand {
   readonly about: string
   /** Also the agent's own code has to stand still. */
   readonly inCode?: true
+  /** Ctrl-C ends what it runs. */
+  readonly isStoppable?: true
   run(rest: string, context: DebugContext): Answer | Promise<Answer>
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { ControlData, ControlDifference } from '../../jobs/index.ts'
 import type { Tape } from '../../tape/index.ts'
@@ -23,7 +24,7 @@ export function numberIn({ leftOut }: ControlData, step: number): number {
 }
 
 /**
- * The grader with what it calls the unchanged run: that of the recorded one where they are the same.
+ * The grader with what it calls the unchanged run: that of the recorded one where they are the same and its end was seen.
  *
  * @throws HarvestError `HARVEST_BUDGET_USED` when its grade is not paid for
  */
@@ -32,8 +33,9 @@ export async function gradedBeside<G extends Grader | undefined>(
   { control: { data, run }, interrupted }: Pick<MadeForks, 'control' | 'interrupted'>,
 ): Promise<G> {
   const { outcome, branch, digest } = data
-  if (grader === undefined || outcome === undefined || branch === undefined) return grader
-  const fork = { outcome, branch, fingerprint: digest, prefix: { steps: 0, isExact: true } }
+  if (grader === undefined || outcome === undefined) return grader
+  const text = branch ?? readFileSync(run.source, 'utf8')
+  const fork = { outcome, branch: text, fingerprint: digest, prefix: { steps: 0, isExact: true } }
   const [recorded = 'ungraded'] = await grader.grade([{ fork, branch: run }], interrupted)
   if (HarvestError.is(recorded, 'HARVEST_CLI_INTERRUPTED')) return { ...grader, recorded: 'ungraded' }
   // Nothing is another grade than one that is not known.

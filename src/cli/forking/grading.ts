@@ -134,13 +134,7 @@ export function requireGrade(grader: Grader | undefined, tape: Tape): Grader {
   if (grader === undefined)
     throw noOracle(tape, 'A decision is critical when another one changes the grade, so the run needs one.')
   const { by, recorded } = grader
-  const isUnseen = tape.close?.outcome.status === 'unknown'
-  if (!isGraded(recorded))
-    throw noGrade(
-      tape,
-      { tape: tape.header.id, 'graded by': by, grade: recorded },
-      isUnseen ? 'The import did not see how the run ended, so calls that it made grade it.' : undefined,
-    )
+  if (!isGraded(recorded)) throw noGrade(tape, { tape: tape.header.id, 'graded by': by, grade: recorded })
   return grader
 }
 

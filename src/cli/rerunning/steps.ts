@@ -4,7 +4,8 @@ import { HarvestError, shellWord } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { mostOf, noUses } from '../../live/budget.ts'
 import type { Use } from '../../live/index.ts'
-import { isUnreached } from '../../live/unreached.ts'
+import { blockedIn } from '../../live/off-tape.ts'
+import { isOfService, isUnreached } from '../../live/unreached.ts'
 import type { PriceTable } from '../../providers/index.ts'
 import { keysRight } from '../../replay/index.ts'
 import { readTape } from '../../tape/index.ts'
@@ -35,7 +36,9 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
   const { cases, controls, ended, plan, prices, given } = rerun
   const at = rates.findIndex((rate) => rate.passed < rate.runs)
   const [failed, control] = [rates[at], controls[at]]
-  const isOffTape = rates.some(({ offTape }) => offTape > 0)
+  // What no recorder sees is answered by no other tape either.
+  const isBlocked = ({ reasons }: PassRate): boolean => reasons.some(({ example }) => blockedIn(example) !== undefined)
+  const isOffTape = rates.some((rate) => rate.offTape > 0 && !isBlocked(rate))
   const isAnswered = given.has('tools') || given.has('reference')
   return [
     ...(isOffTape && !isAnswered && failed !== undefined
@@ -68,9 +71,17 @@ export function dearestOf(ended: readonly JobOutcome[]): Use {
 /** From models that could not be asked to what may be wrong. */
 function stepsToReach(rates: readonly PassRate[], cases: readonly Loaded[]): readonly NextStep[] {
   const at = rates.findIndex(({ reasons }) => reasons.some(({ example }) => isUnreached(example)))
-  const found = cases[at]
-  if (found === undefined) return []
-  return [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
+  const [found, rate] = [cases[at], rates[at]]
+  if (found === undefined || rate === undefined) return []
+  const lost = rate.reasons.filter(({ example }) => isUnreached(example))
+  return [
+    ...(lost.some(({ example }) => isOfService(example))
+      ? [{ about: 'once the service answers', command: typedAgain({}) }]
+      : []),
+    ...(lost.some(({ example }) => !isOfService(example))
+      ? [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
+      : []),
+  ]
 }
 
 /** @param isOther - today's code cannot be compared with the recorded run, so no step of it can be blamed */
