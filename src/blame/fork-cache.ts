@@ -1,5 +1,5 @@
 // Over 300 lines: one ledger: which of its forks count, and what is added to it.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
@@ -8,7 +8,8 @@ import type { Surroundings } from '../jobs/run-reads.ts'
 import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
+import { keepIfPossible, makeKeptFolder, writeKeptFile } from '../tape/kept-files.ts'
+import { appendKeptText, readKeptText } from '../tape/links.ts'
 import type { KeptRun, UncomparedHeaders } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
@@ -131,7 +132,7 @@ export async function openLedger(
     .slice(0, 24)
   let before = isCut(file) ? '\n' : ''
   const add = (line: ForkCacheLine | CacheRestart): void => {
-    makeFolder(dirname(file))
+    makeKeptFolder(dirname(file))
     appendKeptText(file, `${before}${JSON.stringify(line)}\n`)
     before = ''
   }
@@ -186,21 +187,23 @@ export async function openLedger(
     regraded: counts.length === 0 ? 0 : regraded,
     gradedThen: counts.length === 0 ? 0 : gradedThen,
     ...(counts.length === 0 || notCompared === undefined ? {} : { notCompared }),
-    restart: () => add(anew),
+    restart: () => void keepIfPossible(file, () => add(anew)),
     append(line, run) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
-      if (isToRestart) add(anew)
-      isToRestart = false
-      makeFolder(dirname(file))
-      const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads(run?.keyVariables))
-      add({
-        question: key,
-        ...line,
-        ...ran,
-        ...(reads === undefined ? {} : { reads }),
-        ...(run === undefined ? {} : { run: keepRun(file, run) }),
+      keepIfPossible(file, () => {
+        if (isToRestart) add(anew)
+        isToRestart = false
+        makeKeptFolder(dirname(file))
+        const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads(run?.keyVariables))
+        add({
+          question: key,
+          ...line,
+          ...ran,
+          ...(reads === undefined ? {} : { reads }),
+          ...(run === undefined ? {} : { run: keepRun(file, run) }),
+        })
+        if (files !== undefined && ran.code !== undefined) keepCode(dirname(file), ran.code, files)
       })
-      if (files !== undefined && ran.code !== undefined) keepCode(dirname(file), ran.code, files)
     },
   }
 }
@@ -245,13 +248,6 @@ function isCut(file: string): boolean {
   return text !== '' && !text.endsWith('\n')
 }
 
-/** What a fork says stays out of git, as its tape does. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  ignoreFolder(folder)
-}
-
 /** Unknown code may be other code. */
 function isSameCode(line: Ran, ran: Ran): boolean {
   return line.code !== undefined && line.code === ran.code
@@ -265,7 +261,7 @@ function codeFileOf(folder: string, code: string): string {
 /** Keeps which files forks ran. */
 export function keepCode(folder: string, code: string, files: CodeFiles): void {
   const file = codeFileOf(folder, code)
-  if (readKeptText(file) === undefined) writeFileSync(file, JSON.stringify(files), { mode: 0o600, flag: 'wx' })
+  if (readKeptText(file) === undefined) writeKeptFile(file, JSON.stringify(files))
 }
 
 /** Files that are not as they were for the latest of these forks; `undefined` when that was not kept. */

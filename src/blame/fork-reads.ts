@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type ErrorFacts, HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
 import type { IsFree, RunReads, Surroundings } from '../jobs/run-reads.ts'
+import { writeKeptFile } from '../tape/kept-files.ts'
 import { readKeptText } from '../tape/links.ts'
 
 /**
@@ -15,7 +15,7 @@ export function keepReads(file: string, reads: RunReads): string {
   const text = JSON.stringify(reads)
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
   const kept = readsFileOf(file, name)
-  if (readKeptText(kept) === undefined) writeFileSync(kept, text, { mode: 0o600, flag: 'wx' })
+  if (readKeptText(kept) === undefined) writeKeptFile(kept, text)
   return name
 }
 

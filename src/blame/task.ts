@@ -1,6 +1,7 @@
+import { dirname } from 'node:path'
 import { accessOf } from '../fork/access.ts'
 import { parseCase } from '../cases/index.ts'
-import { controlOptionsOf } from '../fork/index.ts'
+import { controlOptionsOf, requirePlace } from '../fork/index.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { type Json, readTape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
@@ -54,11 +55,12 @@ export const blameTask: Task = async (asked, context) => {
 /**
  * What a request means in the process that can load the agent.
  *
- * @throws HarvestError `HARVEST_BLAME_PROGRAM`, `HARVEST_ORACLE_…`
+ * @throws HarvestError `HARVEST_BLAME_PROGRAM`, `HARVEST_ORACLE_…`, `HARVEST_RECORDINGS_WRITE`
  */
 export async function blameOptionsOf(request: BlameRequest, context: TaskContext): Promise<RunBlameOptions> {
   const { tape, prices, parallel, signal, timeoutMs, replay } = context
   requireAgent(tape)
+  if (request.isDryRun !== true && request.cacheFile !== undefined) requirePlace(tape, dirname(request.cacheFile))
   const { reference, isDryRun: _, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
   return {
     ...settings,

@@ -11,7 +11,7 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks } from './kept-forks.ts'
+import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks, requirePlace } from './kept-forks.ts'
 import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
@@ -95,6 +95,8 @@ export const forkTask: Task = async (options, context) => {
   for (const index of reused) answers[index] = kept[index] as FinishedFork
   const open = [...forks.entries()].filter(([index]) => !(index in answers))
   const isLive = open.some(([, { request }]) => request.tail.from === 'live')
+  const [place] = open.flatMap(([, { keptAs }]) => keptAs?.folder ?? [])
+  if (isLive && place !== undefined) requirePlace(tape, place)
   // Before anything is spent: what two unchanged runs do otherwise is no effect of a change.
   if (isLive) await requireNoKeptState(tape, control, replaying)
   const code = await gitState(process.cwd())

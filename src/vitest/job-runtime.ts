@@ -24,6 +24,7 @@ import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
 import { type Json, readTape, stepsOf, type Tape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
+import { hearUnkept } from '../tape/kept-files.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, lineOfThrown, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor, withAll } from './accept-questions.ts'
@@ -55,6 +56,7 @@ export async function runJobs(
   if (carried !== undefined) budget.carry(carried)
   const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
+  hearUnkept(({ code, facts }) => write({ unkept: { code, facts } }))
   const beat = startBeat(beatFile(results))
   const waiting = jobs.entries()
   const work = async (): Promise<void> => {

@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { changedPaths, keepCode, keptCode } from '../../blame/fork-cache.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted, firstNames } from '../../errors/words.ts'
 import type { MadeAnew, UncomparedHeaders } from '../../fork/index.ts'
 import type { CodeFiles } from '../../provenance/index.ts'
+import { keepIfPossible, writeKeptFile } from '../../tape/kept-files.ts'
 import { readKeptText } from '../../tape/links.ts'
 import { version } from '../../version.ts'
 
@@ -50,9 +51,11 @@ export function madeByOther(
 export function noteMade(folder: string, names: readonly (Names | undefined)[], { digest, files }: Code): void {
   const kept = names.filter((one) => one !== undefined && existsSync(join(folder, `${one.key}.json`)))
   if (kept.length === 0) return
-  keepCode(folder, digest, files)
   const maker: Maker = { code: digest, version }
-  for (const one of kept) writeFileSync(makerFile(folder, one!.asked), JSON.stringify(maker), { mode: 0o600 })
+  keepIfPossible(`${folder}/`, () => {
+    keepCode(folder, digest, files)
+    for (const one of kept) writeKeptFile(makerFile(folder, one!.asked), JSON.stringify(maker))
+  })
 }
 
 function makerOf(folder: string, asked: string): Maker | undefined {
