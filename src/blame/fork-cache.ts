@@ -132,7 +132,7 @@ export async function openLedger(
     .slice(0, 24)
   let before = isCut(file) ? '\n' : ''
   const add = (line: ForkCacheLine | CacheRestart): void => {
-    makeKeptFolder(dirname(file))
+    makeLedgerFolder(dirname(file))
     appendKeptText(file, `${before}${JSON.stringify(line)}\n`)
     before = ''
   }
@@ -193,7 +193,7 @@ export async function openLedger(
       keepIfPossible(file, () => {
         if (isToRestart) add(anew)
         isToRestart = false
-        makeKeptFolder(dirname(file))
+        makeLedgerFolder(dirname(file))
         const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads(run?.keyVariables))
         add({
           question: key,
@@ -246,6 +246,10 @@ function readLedger(file: string): readonly (ForkCacheLine | CacheRestart)[] {
 function isCut(file: string): boolean {
   const text = readKeptText(file) ?? ''
   return text !== '' && !text.endsWith('\n')
+}
+
+function makeLedgerFolder(folder: string): void {
+  if (!existsSync(folder)) makeKeptFolder(folder, folder)
 }
 
 /** Unknown code may be other code. */

@@ -4,10 +4,14 @@ import { HarvestError, shellWord } from '../errors/index.ts'
 import { ignoreFolder } from './links.ts'
 import { temporaryFor } from './new-file.ts'
 
-/** Makes a folder in which commands keep what they have of a tape: for its owner alone, and out of git, as its tape is. */
-export function makeKeptFolder(folder: string): void {
+/**
+ * Makes a folder in which commands keep what they have of a tape: for its owner alone, and out of git, as its tape is.
+ *
+ * @param ignored - what is kept out of git. Default: the folder above it, which has those of other tapes
+ */
+export function makeKeptFolder(folder: string, ignored: string = dirname(folder)): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  ignoreFolder(folder)
+  ignoreFolder(ignored)
 }
 
 /** Writes a file that commands keep for themselves, for its owner alone: whole or not at all. Errors are those of the system. */

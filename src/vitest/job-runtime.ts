@@ -5,6 +5,8 @@ import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.t
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
+import { added, noUses } from '../live/budget.ts'
+import { recordedUse, reserveRun } from '../live/reserved-run.ts'
 import { keptWaiting, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
@@ -174,6 +176,10 @@ async function runJob(job: Job, around: Surroundings) {
   const grading = await gradingOf({ ...job, timeoutMs: job.timeoutMs ?? timeoutMs }, tape, around, replay.allow)
   const policies = mergeDrift(replay.drift, job.options?.drift)
   const drift = policies === undefined ? {} : { drift: policies }
+  const { prices } = around
+  const paid = isLive
+    ? await reserveRun(budget, added(recordedUse(stepsOf(tape), prices), grading?.expected() ?? noUses))
+    : undefined
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
     using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal, { own: true })
     // Models that are asked for real want a real key.
@@ -181,17 +187,19 @@ async function runJob(job: Job, around: Surroundings) {
     try {
       const agent = await load(name, agents, { allow: replay.allow, tape, recorded })
       const { signal } = limit
-      const work = isLive
+      const work = paid
         ? runLive(grading?.tape ?? tape, agent, {
             ...(replay.allow === undefined ? {} : { allow: replay.allow }),
             signal,
-            budget,
+            budget: paid.budget,
             ...grading?.options,
           })
         : replayTape(tape, agent, { ...replay, ...job.options, ...drift, ...more, signal })
       return await limit.race(work, () => hangs(job.tape, job.timeoutMs ?? timeoutMs), 1_000)
     } finally {
       takeBack()
+      // What grades it is set apart for itself.
+      paid?.release()
     }
   }
   if (job.probe !== undefined) return probe(job.probe, once, provided.setVariables)

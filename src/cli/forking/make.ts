@@ -127,7 +127,9 @@ export async function makeForks(
     return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
   if (code !== undefined && interrupted === undefined) noteMade(folder, names, code)
-  const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
+  const isRefused = (fork: FinishedFork | HarvestError): fork is HarvestError =>
+    HarvestError.is(fork) && exitCodeOf(fork) === exit.usage && fork.code !== 'HARVEST_BUDGET_USED'
+  const [refused] = made.flatMap(({ fork }) => (isRefused(fork) ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
   const { notCompared } = answer
