@@ -85,8 +85,11 @@ export interface OpenedLedger extends ForkCache {
 export interface RanHere extends Ran {
   /** All of the code: what changed since earlier forks is named. */
   readonly files?: CodeFiles
-  /** Texts of other code that differs in nothing that the run depends on: its forks count. Default none. */
-  readonly alike?: readonly string[]
+  /**
+   * Other code that differs in nothing that the run depends on: its forks count. For each the changed modules that no run loads,
+   * by their absolute paths; what grades runs may load them. Default none.
+   */
+  readonly alike?: Readonly<Record<string, readonly string[]>>
 }
 
 /** Code that forks in a ledger ran, with its files. */
@@ -125,7 +128,8 @@ export async function openLedger(
   file: string,
   { question, ran: here, surroundings, rechecking, isFresh, isCrossVersion }: LedgerOptions,
 ): Promise<OpenedLedger> {
-  const { files, alike: alikeCodes = [], ...ran } = here
+  const { files, alike: alikeCodes = {}, ...ran } = here
+  const unloaded = new Set(Object.values(alikeCodes).flat())
   const key = createHash('sha256')
     .update(canonicalJson({ ...question, grading } as Json))
     .digest('base64url')
@@ -136,7 +140,12 @@ export async function openLedger(
     appendKeptText(file, `${before}${JSON.stringify(line)}\n`)
     before = ''
   }
-  const isOfThisCode = (line: Ran): boolean => isSameCode(line, ran) || alikeCodes.includes(line.code ?? '')
+  const isOfThisCode = (line: CacheRestart | ForkCacheLine): boolean => {
+    if (isSameCode(line, ran)) return true
+    // Who asked someone for a grade is not asked again, and may be other code than then.
+    const isPaid = 'draw' in line && line.draw.grading !== undefined
+    return Object.hasOwn(alikeCodes, line.code ?? '') && !isPaid
+  }
   // A new beginning of this code leaves the forks of other code.
   const anew: CacheRestart = { question: key, anew: true, ...(ran.code === undefined ? {} : { code: ran.code }) }
   const isRestart = (line: ForkCacheLine | CacheRestart): boolean =>
@@ -150,7 +159,7 @@ export async function openLedger(
   const own = entries.filter((line) => isOfThisCode(line) || (isCrossVersion === true && isUnknown(line)))
   if (own.length === 0 && entries.length > 0 && isCrossVersion !== true) throw otherCode(file, entries, here)
   // Whether what was the key of a request is one today, its replay says.
-  const readOthers = withOtherReads(file, own, { surroundings, isFree: () => true })
+  const readOthers = withOtherReads(file, own, { surroundings, isFree: () => true, unloaded })
   if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
   // The first forks of a session may not have come to what later ones read.
   const left = own.slice(own.findLastIndex((line) => readOthers.get(line) !== undefined) + 1)
@@ -171,10 +180,12 @@ export async function openLedger(
     : await recheck(file, alike, rechecking)
   if (lostKey !== undefined && isCrossVersion !== true) throw headersUnknown(file, alike.length, lostKey)
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
-  const readNow = withOtherReads(file, graded, { surroundings, isFree })
+  const readNow = withOtherReads(file, graded, { surroundings, isFree, unloaded })
   // Those of whose reads nothing is known were looked at above.
   const otherKeys = new Map([...readNow].filter(([, changed]) => changed !== undefined))
   if (otherKeys.size > 0 && isCrossVersion !== true) throw otherReads(file, otherKeys)
+  const ofOtherGrader = gradedThen === 0 ? [] : graded.filter((line) => !isSameCode(line, ran))
+  if (ofOtherGrader.length > 0) throw otherCode(file, ofOtherGrader, here)
   // Those that would be made today are graded by this oracle as well, also where earlier ones are left out.
   if (lost !== undefined) throw otherOracle(lost, question.oracle, file)
   const counts = unknown + otherwise.length === 0 && lostKey === undefined && otherKeys.size === 0 ? graded : []

@@ -27,13 +27,21 @@ function readsFileOf(file: string, name: string): string {
 export function withOtherReads<Line extends { readonly reads?: string }>(
   file: string,
   entries: readonly Line[],
-  { surroundings, isFree }: { readonly surroundings: Surroundings | undefined; readonly isFree: IsFree },
+  {
+    surroundings,
+    isFree,
+    unloaded,
+  }: {
+    readonly surroundings: Surroundings | undefined
+    readonly isFree: IsFree
+    readonly unloaded?: ReadonlySet<string>
+  },
 ): ReadonlyMap<Line, readonly string[] | undefined> {
   const names = [...new Set(entries.map(({ reads }) => reads))]
   const changes = new Map(
     names.map((name) => {
       const reads = name === undefined ? undefined : keptReads(file, name)
-      return [name, reads && surroundings?.changedSince(reads, isFree)]
+      return [name, reads && surroundings?.changedSince(reads, isFree, unloaded)]
     }),
   )
   const others = entries.filter(({ reads }) => changes.get(reads)?.length !== 0)

@@ -170,11 +170,7 @@ async function makePaid(one: Asked, beside: Beside, context: TaskContext): Promi
   }
 }
 
-async function makeOne(
-  { request, keptAs }: Asked,
-  beside: Beside,
-  context: TaskContext,
-): Promise<ForkOrFailure> {
+async function makeOne({ request, keptAs }: Asked, beside: Beside, context: TaskContext): Promise<ForkOrFailure> {
   using limit = timeLimit(context)
   try {
     const { keep, changes = [], modes, clockOffsetMs, seed } = request

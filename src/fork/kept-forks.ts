@@ -50,6 +50,8 @@ export function forkKey({ request, ...rest }: ForkIdentity): string {
 export interface KeptAs {
   readonly folder: string
   readonly key: string
+  /** The name it has when other code made it that differs in nothing the run depends on; absent: without such code. */
+  readonly alike?: string
 }
 
 /** Forks that were made before, in the order they are asked for; `undefined` for one that is to be made. */
@@ -80,7 +82,7 @@ export async function readKeptForks(
   { changedSince }: Pick<Surroundings, 'changedSince'>,
   doAgain: (run: KeptRun, folder: string) => Promise<Again | undefined>,
 ): Promise<ReadForks> {
-  const kept = asked.map((one) => ({ ...(one && readKept(one.folder, one.key)), folder: one?.folder ?? '' }))
+  const kept = asked.map((one) => ({ ...(one && readKept(one)), folder: one?.folder ?? '' }))
   const there = kept.flatMap(({ fork, reads, folder }) => (fork === undefined ? [] : [{ fork, reads, folder }]))
   const none = (because: string): ReadForks => ({
     forks: asked.map(() => undefined),
@@ -106,9 +108,9 @@ export async function readKeptForks(
   return { forks: kept.map(({ fork }) => fork), ...(notCompared === undefined ? {} : { notCompared }) }
 }
 
-function readKept(folder: string, key: string): Partial<KeptFork> {
+function readKept({ folder, key, alike }: KeptAs): Partial<KeptFork> {
   const text = readKeptText(fileOf(folder, key))
-  if (text === undefined) return {}
+  if (text === undefined) return alike === undefined ? {} : readKept({ folder, key: alike })
   try {
     return JSON.parse(text) as Partial<KeptFork>
   } catch {

@@ -151,7 +151,8 @@ export function openBudget(
   const unasked = new Set<Use>()
   let wake = Promise.withResolvers<void>()
   const fits = (use: Use): boolean => {
-    const sum = (of: (one: Use) => number): number => [...[...reserved].map((left) => left()), use, carried].reduce((all, one) => all + of(one), 0)
+    const sum = (of: (one: Use) => number): number =>
+      [...[...reserved].map((left) => left()), use, carried].reduce((all, one) => all + of(one), 0)
     // An unknown cost fits into no limit.
     const dollars = sum((one) => one.costUsd ?? Number.POSITIVE_INFINITY) + (costUsd ?? Number.POSITIVE_INFINITY)
     return (

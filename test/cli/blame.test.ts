@@ -131,6 +131,38 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(desk.asked).toHaveLength(asked + answer.spent.now.modelCalls)
   })
 
+  it('forks of before count where only what grades them changed, and are graded by it as it is today', async () => {
+    const file = join(cwd, 'src/right.ts')
+    const refunds = (amount: string): string =>
+      `import type { OracleRun } from 'vitest-harvest'
+export const isRight = ({ sideEffects }: OracleRun): boolean =>
+  sideEffects.some(({ name, args }) => name === 'refund' && ${amount.replace('it', '(args as { amount: number }).amount')})\n`
+    writeFileSync(file, refunds('it === 25'))
+    const args = ['bad', '--oracle', './src/right.ts#isRight', '--live', '--max-runs', '6', '--json'] as const
+    const told = async (...more: string[]) => {
+      const { stdout, stderr } = await blame(...args, ...more)
+      expect(stderr).toBe('')
+      return JSON.parse(stdout) as BlamedRun
+    }
+    const first = await told('--no-cache')
+    expect(first.spent.now.forks).toBe(6)
+    writeFileSync(file, `${refunds('it === 25')}// A note.\n`)
+    expect(await told()).toMatchObject({ reused: { forks: 6 } })
+    writeFileSync(file, refunds('it < 100'))
+    expect(await told()).toMatchObject({ reused: { forks: expect.any(Number) as number } })
+    // It may load the agent's files: these are as they were.
+    writeFileSync(file, `import './desk.ts'\n${refunds('it < 100')}`)
+    expect((await told()).reused.forks).toBeGreaterThan(6)
+    // One that code reads itself may be anything to it.
+    const reads = `import { readFileSync } from 'node:fs'\nreadFileSync(import.meta.filename)\n${refunds('it < 100')}`
+    writeFileSync(file, reads)
+    await told('--no-cache')
+    writeFileSync(file, `${reads}// A note.\n`)
+    const refused = await blame(...args)
+    rmSync(file)
+    expect([refused.code, refused.stdout]).toEqual([4, expect.stringContaining('src/right.ts')])
+  })
+
   it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {
     const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1']
     const child = spawn(process.execPath, args, {

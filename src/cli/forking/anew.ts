@@ -19,6 +19,32 @@ interface Code {
   readonly files: CodeFiles
 }
 
+/** Other code that made forks that are kept, by this version: of each fork that is not kept for today's. `undefined`: none did. */
+export function otherMakers(
+  folder: string,
+  names: readonly (Names | undefined)[],
+  { digest }: Code,
+): readonly (string | undefined)[] {
+  return names.map((one) => {
+    if (one === undefined || existsSync(join(folder, `${one.key}.json`))) return undefined
+    const maker = makerOf(folder, one.asked)
+    return maker?.version === version && maker.code !== digest ? maker.code : undefined
+  })
+}
+
+/** What of other code is not as it was; code whose files were not kept is left out. */
+export function changesSince(
+  folder: string,
+  codes: readonly (string | undefined)[],
+  { files }: Code,
+): ReadonlyMap<string, readonly string[]> {
+  const known = [...new Set(codes)].flatMap((code) => {
+    const then = code === undefined ? undefined : keptCode(folder, code)
+    return code === undefined || then === undefined ? [] : [[code, changedPaths(then, files)] as const]
+  })
+  return new Map(known)
+}
+
 /** Which code made a fork, and which version of this package. */
 interface Maker {
   readonly code: string
