@@ -6,6 +6,7 @@ import { type Task, type TaskContext } from '../jobs/index.ts'
 import { type Json, readTape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
 import type { ForkLimits } from './fork-budget.ts'
+import { lockLedger } from './ledger-lock.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import type { Judging } from './oracle.ts'
@@ -46,6 +47,7 @@ export interface BlameRequest
 /** Blames a run, in the process that can load its agent; answers with a `BlamedRun`, or with a `BlameEstimate`. */
 export const blameTask: Task = async (asked, context) => {
   const request = asked as unknown as BlameRequest
+  using _lock = placeOf(request, context)
   const options = await blameOptionsOf(request, context)
   const answer =
     request.isDryRun === true ? await estimateBlame(context.tape, options) : await runBlame(context.tape, options)
@@ -53,14 +55,24 @@ export const blameTask: Task = async (asked, context) => {
 }
 
 /**
+ * The place of the forks of a session, before anything is spent: it can be written, and is locked for it. A dry run keeps nothing.
+ *
+ * @throws HarvestError `HARVEST_RECORDINGS_WRITE`, `HARVEST_BLAME_RUNNING`
+ */
+export function placeOf({ isDryRun, cacheFile }: BlameRequest, { tape }: TaskContext): Disposable | undefined {
+  if (isDryRun === true || cacheFile === undefined) return undefined
+  requirePlace(tape, dirname(cacheFile))
+  return lockLedger(cacheFile)
+}
+
+/**
  * What a request means in the process that can load the agent.
  *
- * @throws HarvestError `HARVEST_BLAME_PROGRAM`, `HARVEST_ORACLE_…`, `HARVEST_RECORDINGS_WRITE`
+ * @throws HarvestError `HARVEST_BLAME_PROGRAM`, `HARVEST_ORACLE_…`
  */
 export async function blameOptionsOf(request: BlameRequest, context: TaskContext): Promise<RunBlameOptions> {
   const { tape, prices, parallel, signal, timeoutMs, replay } = context
   requireAgent(tape)
-  if (request.isDryRun !== true && request.cacheFile !== undefined) requirePlace(tape, dirname(request.cacheFile))
   const { reference, isDryRun: _, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
   return {
     ...settings,

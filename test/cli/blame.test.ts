@@ -163,6 +163,27 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect([refused.code, refused.stdout]).toEqual([4, expect.stringContaining('src/right.ts')])
   })
 
+  it('a second blame of the tape is refused while one runs; one that was killed locks nothing', async () => {
+    const words = ['blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1', '--max-runs', '1']
+    const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+      stdio: 'ignore',
+    })
+    const closed = once(child, 'close')
+    desk.decide = () => undefined
+    await expect.poll(() => desk.asked.length, { timeout: 60_000 }).toBe(1)
+    const second = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })
+    expect([second.code, second.stdout]).toEqual([2, ''])
+    expect(second.stderr).toMatch(/^Another blame of this tape is running\n[^]*\(HARVEST_BLAME_RUNNING\)/)
+    expect(desk.asked).toHaveLength(1)
+    child.kill('SIGKILL')
+    await closed
+    await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
+    desk.decide = usual
+    expect((await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })).stderr).toBe('')
+  })
+
   it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {
     const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1']
     const child = spawn(process.execPath, args, {

@@ -134,7 +134,15 @@ describe('harvest rerun', () => {
       return done === 2 ? { tool: 'refund', args: { order_id: 'A-100', amount: 25 } } : 'I refunded 25 EUR.'
     }
     const args = ['rerun', 'refund', '--live', '--tools', 'live', '--runs', '20', '--parallel', '16']
-    const { stdout } = await rerun([...args, '--max-calls', '12', '--ok', 'refund(amount: 25)', '--cross-version', '--json'])
+    const { stdout } = await rerun([
+      ...args,
+      '--max-calls',
+      '12',
+      '--ok',
+      'refund(amount: 25)',
+      '--cross-version',
+      '--json',
+    ])
     expect(rates(stdout)).toMatchObject({ cases: [{ runs: 3, passed: 3, notRun: 17 }] })
     expect(desk.asked.length).toBe(12)
   })
