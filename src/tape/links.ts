@@ -34,7 +34,7 @@ export function readKeptText(path: string): string | undefined {
   return fs.readFileSync(path, 'utf8')
 }
 
-/** Where the folder is a file, there is none in it. */
+/** Where a file stands in the place of the folder, nothing is in it. */
 function keptStats(path: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(path, { throwIfNoEntry: false })

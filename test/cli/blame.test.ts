@@ -181,7 +181,9 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     await closed
     await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
     desk.decide = usual
-    expect((await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })).stderr).toBe('')
+    const again = printed(second.stderr, 'once it has ended, to go on with its forks')
+    expect(again).toEqual(words)
+    expect((await harvest(again, { cwd, env: { DESK_URL: desk.url, CI: '' } })).stderr).toBe('')
   })
 
   it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {

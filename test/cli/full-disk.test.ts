@@ -61,7 +61,7 @@ describe('a disk on which no run can be kept', () => {
       DESK_URL: desk.url,
       CI: '',
       FULL: kept(),
-      NODE_OPTIONS: `--import=${pathToFileURL(join(cwd, 'disk.mjs'))}`,
+      NODE_OPTIONS: `--import=${pathToFileURL(join(cwd, 'disk.mjs')).href}`,
     }
     return harvest(args, { cwd, env })
   }
