@@ -12,6 +12,15 @@ import { shellWord } from '../../src/errors/index.ts'
 import { printed } from './printed.ts'
 import { many } from './many.ts'
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    // It is gone.
+    return false
+  }
+}
+
 describe('harvest blame', () => {
   let desk: Desk
   let cwd = ''
@@ -181,6 +190,8 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     await closed
     await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
     desk.decide = usual
+    const [, worker = ''] = /^ {2}process +(\d+)$/m.exec(second.stderr) ?? []
+    await expect.poll(() => isRunning(Number(worker)), { timeout: 60_000 }).toBe(false)
     const again = printed(second.stderr, 'once it has ended, to go on with its forks')
     expect(again).toEqual(words)
     expect((await harvest(again, { cwd, env: { DESK_URL: desk.url, CI: '' } })).stderr).toBe('')
