@@ -48,7 +48,7 @@ const printed =
   /\/src\/report\/(?:confidence|conversation|describe|end|head|lanes|numbered|one-step|overlaps|run|spending)\.ts$/
 
 /** What reads and writes tapes, and what redacts. The finders of earlier tapes are no part of it: what records needs none. */
-const tape = /\/src\/tape\/(?!closed|cut-off|grade|links|new-file|partial|present-args|shared-read)/
+const tape = /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present-args|shared-read)/
 const privacy = /\/src\/privacy\/(?!credentials|earlier\.ts|index\.ts|rules\.ts|second\/|first\/(?!names))/
 
 /** What reads the calls of models. */
@@ -62,7 +62,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
  * to read them all. Those in `base` are what a recorder loads too; what is loaded for less is in neither.
  */
 const small =
-  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|tape\/(?:closed|cut-off|grade|links|partial)|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
+  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|tape\/(?:closed|cut-off|grade|kept-files|links|partial)|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
   /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 

@@ -146,6 +146,7 @@ describe('the walls between the rooms', () => {
     expect(loaded).toContain('vitest/reporter.ts')
     expect([...loaded].filter((file) => /^(?:privacy|tape)\//.test(file)).sort()).toEqual([
       'privacy/credentials.ts',
+      'tape/kept-files.ts',
       'tape/links.ts',
       'tape/new-file.ts',
       'tape/shared-read.ts',

@@ -17,7 +17,7 @@ import {
   type UnchangedRun,
   unchangedRun,
 } from '../fork/index.ts'
-import { forgetFork, keepFork, readKeptForks } from '../fork/kept-forks.ts'
+import { forgetFork, keepFork, readKeptForks, requirePlace } from '../fork/kept-forks.ts'
 import { doAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
@@ -134,6 +134,7 @@ export const fixTask: Task = async (asked, context) => {
   const oracle = await oracleOf(request, context)
   const { folder, isFresh } = request
   const code = await codeDigest(process.cwd())
+  if (code !== undefined && request.isLive) requirePlace(tape, folder)
   const keptGrades = new KeptGrades(oracle, { folder, code, isFresh, surroundings: context.surroundings })
   const session: Session = { request, context, oracle, heard: [], keptGrades, agreed: new Set() }
   const { unchanged, offline } = await runRecorded(context)

@@ -1,5 +1,5 @@
 // Over 300 lines: one ledger: which of its forks count, and what is added to it.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
@@ -8,7 +8,8 @@ import type { Surroundings } from '../jobs/run-reads.ts'
 import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
+import { keepIfPossible, makeKeptFolder, writeKeptFile } from '../tape/kept-files.ts'
+import { appendKeptText, readKeptText } from '../tape/links.ts'
 import type { KeptRun, UncomparedHeaders } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
@@ -84,8 +85,11 @@ export interface OpenedLedger extends ForkCache {
 export interface RanHere extends Ran {
   /** All of the code: what changed since earlier forks is named. */
   readonly files?: CodeFiles
-  /** Texts of other code that differs in nothing that the run depends on: its forks count. Default none. */
-  readonly alike?: readonly string[]
+  /**
+   * Other code that differs in nothing that the run depends on: its forks count. For each the changed modules that no run loads,
+   * by their absolute paths; what grades runs may load them. Default none.
+   */
+  readonly alike?: Readonly<Record<string, readonly string[]>>
 }
 
 /** Code that forks in a ledger ran, with its files. */
@@ -124,18 +128,24 @@ export async function openLedger(
   file: string,
   { question, ran: here, surroundings, rechecking, isFresh, isCrossVersion }: LedgerOptions,
 ): Promise<OpenedLedger> {
-  const { files, alike: alikeCodes = [], ...ran } = here
+  const { files, alike: alikeCodes = {}, ...ran } = here
+  const unloaded = new Set(Object.values(alikeCodes).flat())
   const key = createHash('sha256')
     .update(canonicalJson({ ...question, grading } as Json))
     .digest('base64url')
     .slice(0, 24)
   let before = isCut(file) ? '\n' : ''
   const add = (line: ForkCacheLine | CacheRestart): void => {
-    makeFolder(dirname(file))
+    makeLedgerFolder(dirname(file))
     appendKeptText(file, `${before}${JSON.stringify(line)}\n`)
     before = ''
   }
-  const isOfThisCode = (line: Ran): boolean => isSameCode(line, ran) || alikeCodes.includes(line.code ?? '')
+  const isOfThisCode = (line: CacheRestart | ForkCacheLine): boolean => {
+    if (isSameCode(line, ran)) return true
+    // Who asked someone for a grade is not asked again, and may be other code than then.
+    const isPaid = 'draw' in line && line.draw.grading !== undefined
+    return Object.hasOwn(alikeCodes, line.code ?? '') && !isPaid
+  }
   // A new beginning of this code leaves the forks of other code.
   const anew: CacheRestart = { question: key, anew: true, ...(ran.code === undefined ? {} : { code: ran.code }) }
   const isRestart = (line: ForkCacheLine | CacheRestart): boolean =>
@@ -149,7 +159,7 @@ export async function openLedger(
   const own = entries.filter((line) => isOfThisCode(line) || (isCrossVersion === true && isUnknown(line)))
   if (own.length === 0 && entries.length > 0 && isCrossVersion !== true) throw otherCode(file, entries, here)
   // Whether what was the key of a request is one today, its replay says.
-  const readOthers = withOtherReads(file, own, { surroundings, isFree: () => true })
+  const readOthers = withOtherReads(file, own, { surroundings, isFree: () => true, unloaded })
   if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
   // The first forks of a session may not have come to what later ones read.
   const left = own.slice(own.findLastIndex((line) => readOthers.get(line) !== undefined) + 1)
@@ -170,10 +180,12 @@ export async function openLedger(
     : await recheck(file, alike, rechecking)
   if (lostKey !== undefined && isCrossVersion !== true) throw headersUnknown(file, alike.length, lostKey)
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
-  const readNow = withOtherReads(file, graded, { surroundings, isFree })
+  const readNow = withOtherReads(file, graded, { surroundings, isFree, unloaded })
   // Those of whose reads nothing is known were looked at above.
   const otherKeys = new Map([...readNow].filter(([, changed]) => changed !== undefined))
   if (otherKeys.size > 0 && isCrossVersion !== true) throw otherReads(file, otherKeys)
+  const ofOtherGrader = gradedThen === 0 ? [] : graded.filter((line) => !isSameCode(line, ran))
+  if (ofOtherGrader.length > 0) throw otherCode(file, ofOtherGrader, here)
   // Those that would be made today are graded by this oracle as well, also where earlier ones are left out.
   if (lost !== undefined) throw otherOracle(lost, question.oracle, file)
   const counts = unknown + otherwise.length === 0 && lostKey === undefined && otherKeys.size === 0 ? graded : []
@@ -186,21 +198,23 @@ export async function openLedger(
     regraded: counts.length === 0 ? 0 : regraded,
     gradedThen: counts.length === 0 ? 0 : gradedThen,
     ...(counts.length === 0 || notCompared === undefined ? {} : { notCompared }),
-    restart: () => add(anew),
+    restart: () => void keepIfPossible(file, () => add(anew)),
     append(line, run) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
-      if (isToRestart) add(anew)
-      isToRestart = false
-      makeFolder(dirname(file))
-      const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads(run?.keyVariables))
-      add({
-        question: key,
-        ...line,
-        ...ran,
-        ...(reads === undefined ? {} : { reads }),
-        ...(run === undefined ? {} : { run: keepRun(file, run) }),
+      keepIfPossible(file, () => {
+        if (isToRestart) add(anew)
+        isToRestart = false
+        makeLedgerFolder(dirname(file))
+        const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads(run?.keyVariables))
+        add({
+          question: key,
+          ...line,
+          ...ran,
+          ...(reads === undefined ? {} : { reads }),
+          ...(run === undefined ? {} : { run: keepRun(file, run) }),
+        })
+        if (files !== undefined && ran.code !== undefined) keepCode(dirname(file), ran.code, files)
       })
-      if (files !== undefined && ran.code !== undefined) keepCode(dirname(file), ran.code, files)
     },
   }
 }
@@ -245,11 +259,8 @@ function isCut(file: string): boolean {
   return text !== '' && !text.endsWith('\n')
 }
 
-/** What a fork says stays out of git, as its tape does. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  ignoreFolder(folder)
+function makeLedgerFolder(folder: string): void {
+  if (!existsSync(folder)) makeKeptFolder(folder, folder)
 }
 
 /** Unknown code may be other code. */
@@ -265,7 +276,7 @@ function codeFileOf(folder: string, code: string): string {
 /** Keeps which files forks ran. */
 export function keepCode(folder: string, code: string, files: CodeFiles): void {
   const file = codeFileOf(folder, code)
-  if (readKeptText(file) === undefined) writeFileSync(file, JSON.stringify(files), { mode: 0o600, flag: 'wx' })
+  if (readKeptText(file) === undefined) writeKeptFile(file, JSON.stringify(files))
 }
 
 /** Files that are not as they were for the latest of these forks; `undefined` when that was not kept. */

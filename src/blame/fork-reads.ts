@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type ErrorFacts, HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
 import type { IsFree, RunReads, Surroundings } from '../jobs/run-reads.ts'
+import { writeKeptFile } from '../tape/kept-files.ts'
 import { readKeptText } from '../tape/links.ts'
 
 /**
@@ -15,7 +15,7 @@ export function keepReads(file: string, reads: RunReads): string {
   const text = JSON.stringify(reads)
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
   const kept = readsFileOf(file, name)
-  if (readKeptText(kept) === undefined) writeFileSync(kept, text, { mode: 0o600, flag: 'wx' })
+  if (readKeptText(kept) === undefined) writeKeptFile(kept, text)
   return name
 }
 
@@ -27,13 +27,21 @@ function readsFileOf(file: string, name: string): string {
 export function withOtherReads<Line extends { readonly reads?: string }>(
   file: string,
   entries: readonly Line[],
-  { surroundings, isFree }: { readonly surroundings: Surroundings | undefined; readonly isFree: IsFree },
+  {
+    surroundings,
+    isFree,
+    unloaded,
+  }: {
+    readonly surroundings: Surroundings | undefined
+    readonly isFree: IsFree
+    readonly unloaded?: ReadonlySet<string>
+  },
 ): ReadonlyMap<Line, readonly string[] | undefined> {
   const names = [...new Set(entries.map(({ reads }) => reads))]
   const changes = new Map(
     names.map((name) => {
       const reads = name === undefined ? undefined : keptReads(file, name)
-      return [name, reads && surroundings?.changedSince(reads, isFree)]
+      return [name, reads && surroundings?.changedSince(reads, isFree, unloaded)]
     }),
   )
   const others = entries.filter(({ reads }) => changes.get(reads)?.length !== 0)

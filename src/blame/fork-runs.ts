@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
@@ -13,6 +13,7 @@ import {
   type UncomparedHeaders,
 } from '../fork/index.ts'
 import type { IsFree } from '../jobs/run-reads.ts'
+import { writeKeptFile } from '../tape/kept-files.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
 import { type KeptToday, lostGrade, type LostGrade } from './regrading.ts'
@@ -27,7 +28,7 @@ export function keepRun(file: string, run: KeptRun): string {
   const text = JSON.stringify(run)
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
   const kept = runFileOf(file, name)
-  if (!existsSync(kept)) writeFileSync(kept, gzipSync(text), { mode: 0o600, flag: 'wx' })
+  if (!existsSync(kept)) writeKeptFile(kept, gzipSync(text))
   return name
 }
 

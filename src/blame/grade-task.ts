@@ -5,6 +5,7 @@ import { mostOf, noUses } from '../live/budget.ts'
 import { type Spent, unpaid, type Use } from '../live/index.ts'
 import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
 import { asUse, gradeWithin, knowGrade, useOf } from './graded-use.ts'
+import { requirePlace } from '../fork/index.ts'
 import { codeDigest } from '../provenance/index.ts'
 import { KeptGrades } from './kept-grades.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
@@ -50,6 +51,7 @@ export const gradeTask: Task = async (asked, context) => {
   const grades: GradeAnswer['grades'][number][] = []
   let most = noUses
   let isPaid = (before?.calls ?? 0) > 0
+  if (kept !== undefined && mayPay && forks === undefined) requirePlace(tape, kept.folder)
   const keptGrades =
     kept === undefined
       ? undefined

@@ -40,5 +40,5 @@ export {
   type RunBlameOptions,
 } from './run-blame.ts'
 export { decisionOf } from './positions.ts'
-export { blameOptionsOf, type BlameRequest } from './task.ts'
+export { blameOptionsOf, placeOf, type BlameRequest } from './task.ts'
 export { type BranchComparison, compareBranches, type BranchDifference } from './compare.ts'

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
-import { ignoreFolder, readKeptText } from '../tape/links.ts'
-import { temporaryFor } from '../tape/new-file.ts'
+import { keepIfPossible, makeKeptFolder, writeKeptFile } from '../tape/kept-files.ts'
+import { readKeptText } from '../tape/links.ts'
 import { version } from '../version.ts'
 import type { Oracle } from './oracle.ts'
 import type { Grade } from './types.ts'
@@ -49,12 +48,12 @@ export class KeptGrades {
     this.#known.set(run, grade)
     const file = this.#fileOf(run)
     if (file === undefined || this.#options === undefined) return
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    ignoreFolder(dirname(dirname(file)))
-    const temporary = temporaryFor(file)
-    const kept: KeptGrade = { grade, reads: this.#options.surroundings.reads() }
-    writeFileSync(temporary, JSON.stringify(kept), { mode: 0o600, flag: 'wx' })
-    renameSync(temporary, file)
+    const { folder, surroundings } = this.#options
+    const kept: KeptGrade = { grade, reads: surroundings.reads() }
+    keepIfPossible(file, () => {
+      makeKeptFolder(folder)
+      writeKeptFile(file, JSON.stringify(kept))
+    })
   }
 
   #fileOf(run: string): string | undefined {

@@ -1,5 +1,6 @@
 import { parseCase } from '../cases/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
+import { noUses } from '../live/budget.ts'
 import type { Use } from '../live/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { readTape, type Tape } from '../tape/index.ts'
@@ -7,7 +8,7 @@ import { requireClosed } from '../tape/closed.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { requireGoodReference } from './grade-task.ts'
-import { asUse, gradeWithin, type Paying, useOf } from './graded-use.ts'
+import { asUse, dearestGrade, gradeWithin, type Paying, useOf } from './graded-use.ts'
 import { createOracle, type GradeGiven } from './oracle.ts'
 import { referenceOf } from './reference-run.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
@@ -31,6 +32,8 @@ export interface OpenLiveGrading {
     readonly tools: 'tape' | 'live'
     readonly standIns?: NonNullable<Awaited<ReturnType<typeof loadStandIns>>>
   }
+  /** What one grade used at most so far. */
+  expected(): Use
   /** @throws HarvestError `HARVEST_BUDGET_USED` when its grade is not paid for */
   grade(run: ReplayResult): Promise<(GradeGiven & { readonly by: string; readonly used?: Use }) | undefined>
 }
@@ -61,6 +64,7 @@ export async function openLiveGrading(
   return {
     tape: good === undefined ? tape : referenceOf(tape, good).tape,
     options: { tools: tools === 'live' ? 'live' : 'tape', ...(standIns === undefined ? {} : { standIns }) },
+    expected: () => (oracle === undefined ? noUses : dearestGrade(oracle.about, paying.budget)),
     async grade({ outcome, events, problems }) {
       if (oracle === undefined) return undefined
       const grade = () => oracle.grade({ tape, outcome, events, problems })

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
 import type { Use } from '../live/index.ts'
 import type { AskGrade } from './prove-judge.ts'
-import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
+import { keepIfPossible, makeKeptFolder } from '../tape/kept-files.ts'
+import { appendKeptText, readKeptText } from '../tape/links.ts'
 
 /** Who is asked: the changed question, or the recorded one as the control. */
 export type AskArm = 'changed' | 'recorded'
@@ -84,11 +85,12 @@ export class ProveLog {
 
   #write(line: Line): void {
     if (this.#file === undefined) return
-    const folder = dirname(this.#file)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // It holds what its tape holds, and that is not for git.
-    ignoreFolder(dirname(folder))
-    appendKeptText(this.#file, `${JSON.stringify(line)}\n`)
+    const file = this.#file
+    keepIfPossible(file, () => {
+      // It holds what its tape holds, and that is not for git.
+      makeKeptFolder(dirname(file))
+      appendKeptText(file, `${JSON.stringify(line)}\n`)
+    })
   }
 }
 

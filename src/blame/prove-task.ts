@@ -1,13 +1,20 @@
 // Over 300 lines: one proof: plan, runs, gate, evidence.
 import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Case, defaultProofDays, judgedBy, modelText, parseCase, saysGood, stepsDigest } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
-import { type ForkResult, forkTape, requireNoKeptState, runAlone, type UnchangedRun } from '../fork/index.ts'
+import {
+  type ForkResult,
+  forkTape,
+  requireNoKeptState,
+  requirePlace,
+  runAlone,
+  type UnchangedRun,
+} from '../fork/index.ts'
 import { added, mostOf, noUses, times } from '../live/budget.ts'
 import { noPrice, type Use } from '../live/index.ts'
 import { isOfService, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
@@ -205,7 +212,9 @@ class Proof {
   async run(): Promise<ProveAnswer> {
     const { context, elsewhere } = this.#parts
     if (elsewhere !== undefined) return this.#answer('offline', [`${elsewhere.part} is no question to a model`])
-    const log = new ProveLog(await this.#file(), Date.now() - this.#maxDays * 86_400_000, context.surroundings)
+    const file = await this.#file()
+    if (file !== undefined) requirePlace(context.tape, dirname(file))
+    const log = new ProveLog(file, Date.now() - this.#maxDays * 86_400_000, context.surroundings)
     this.#asked = log.entries
     this.#used = this.#earlier = log.used
     context.budget.carry(log.used)

@@ -1,11 +1,13 @@
+import { dirname } from 'node:path'
 import { accessOf } from '../fork/access.ts'
 import { parseCase } from '../cases/index.ts'
-import { controlOptionsOf } from '../fork/index.ts'
+import { controlOptionsOf, requirePlace } from '../fork/index.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { requireAllowed } from '../live/off-tape.ts'
 import { type Json, readTape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
 import type { ForkLimits } from './fork-budget.ts'
+import { lockLedger } from './ledger-lock.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import type { Judging } from './oracle.ts'
@@ -46,10 +48,22 @@ export interface BlameRequest
 /** Blames a run, in the process that can load its agent; answers with a `BlamedRun`, or with a `BlameEstimate`. */
 export const blameTask: Task = async (asked, context) => {
   const request = asked as unknown as BlameRequest
+  using _lock = placeOf(request, context)
   const options = await blameOptionsOf(request, context)
   const answer =
     request.isDryRun === true ? await estimateBlame(context.tape, options) : await runBlame(context.tape, options)
   return JSON.parse(JSON.stringify(answer)) as Json
+}
+
+/**
+ * The place of the forks of a session, before anything is spent: it can be written, and is locked for it. A dry run keeps nothing.
+ *
+ * @throws HarvestError `HARVEST_RECORDINGS_WRITE`, `HARVEST_BLAME_RUNNING`
+ */
+export function placeOf({ isDryRun, cacheFile }: BlameRequest, { tape }: TaskContext): Disposable | undefined {
+  if (isDryRun === true || cacheFile === undefined) return undefined
+  requirePlace(tape, dirname(cacheFile))
+  return lockLedger(cacheFile)
 }
 
 /**

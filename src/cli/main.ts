@@ -43,16 +43,25 @@ async function run(): Promise<number> {
     screen.line(parsed.spec === undefined ? rootHelp(version, specs) : commandHelp(parsed.spec))
   else {
     running = parsed.spec
-    const [{ loadCommand }, { withNextCommands }, { forgetNamed, inFolderOfPaths }] = await Promise.all([
-      import('./commands/index.ts'),
-      import('./next-lines.ts'),
-      import('./named-tape.ts'),
-    ])
+    const [{ loadCommand }, { withNextCommands }, { forgetNamed, inFolderOfPaths }, { hearUnkept }] = await Promise.all(
+      [
+        import('./commands/index.ts'),
+        import('./next-lines.ts'),
+        import('./named-tape.ts'),
+        import('../tape/kept-files.ts'),
+      ],
+    )
     // Messages name what this command line named, not one before it in this process.
     forgetNamed()
     const command = await loadCommand(parsed.spec.name)
     if (!wantsJson(argv) && process.env['CI'] === undefined) for (const hint of parsed.hints) screen.note(hint)
-    return command.run(inFolderOfPaths(parsed.given, parsed.spec), withNextCommands(screen, parsed.spec))
+    const shown = withNextCommands(screen, parsed.spec)
+    const said = new Set<string>()
+    hearUnkept(({ message, facts: { what } }) => {
+      if (!said.has(what)) shown.note(neutralLines(message))
+      said.add(what)
+    })
+    return command.run(inFolderOfPaths(parsed.given, parsed.spec), shown)
   }
   return exit.ok
 }

@@ -39,7 +39,8 @@ export async function changedDependencies(
 }
 
 /**
- * Which of earlier code differs from today's in nothing that a run depends on, as {@link changedDependencies} looks at it.
+ * Which of earlier code differs from today's in nothing that a run depends on, as {@link changedDependencies} looks at it; and for
+ * each the changed scripts that the run does not load, as absolute paths.
  *
  * @param root - the folder that their paths are seen from
  * @param changed - paths that are not as they were, for each
@@ -48,7 +49,7 @@ export async function alikeCodes(
   changed: ReadonlyMap<string, readonly string[]>,
   subject: TypedSubject,
   root: string,
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const suspects = new Map(
     [...changed].map(([code, paths]) => [
       code,
@@ -58,8 +59,9 @@ export async function alikeCodes(
   // Who reads a file that is no script is unknown: what is loaded says nothing of it.
   const open = [...suspects].filter(([, files]) => files.every(({ path }) => isScript(path)))
   const used = open.some(([, files]) => files.length > 0) ? await usedFiles(subject) : new Set<string>()
-  if (used === undefined) return []
-  return open.flatMap(([code, files]) => (files.some((file) => dependsOn(file, used)) ? [] : [code]))
+  if (used === undefined) return new Map()
+  const alike = open.filter(([, files]) => !files.some((file) => dependsOn(file, used)))
+  return new Map(alike.map(([code, files]) => [code, files.map(({ absolute }) => absolute)]))
 }
 
 /** Describes the project to people and machines that do not run it; the config of the tests is no part of the agent. */

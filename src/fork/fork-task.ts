@@ -1,7 +1,10 @@
+// Over 300 lines: one task: which forks are made, what pays for them, and what is said of each.
 import { accessOf } from './access.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
+import { unpaid } from '../live/budget.ts'
 import { requireAllowed } from '../live/off-tape.ts'
+import { recordedUse, reserveRun } from '../live/reserved-run.ts'
 import { isOfService, threwAtOnce, unreachedIn } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
@@ -12,7 +15,7 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks } from './kept-forks.ts'
+import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks, requirePlace } from './kept-forks.ts'
 import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
@@ -99,6 +102,8 @@ export const forkTask: Task = async (options, context) => {
   for (const index of reused) answers[index] = kept[index] as FinishedFork
   const open = [...forks.entries()].filter(([index]) => !(index in answers))
   const isLive = open.some(([, { request }]) => request.tail.from === 'live')
+  const [place] = open.flatMap(([, { keptAs }]) => keptAs?.folder ?? [])
+  if (isLive && place !== undefined) requirePlace(tape, place)
   // Before anything is spent: what two unchanged runs do otherwise is no effect of a change.
   if (isLive) await requireNoKeptState(tape, control, replaying)
   const code = await gitState(process.cwd())
@@ -113,7 +118,7 @@ export const forkTask: Task = async (options, context) => {
   const work = async (): Promise<void> => {
     for (const [index, one] of waiting) {
       const { keptAs } = one
-      const made = await makeOne(one, { control, ...(code === undefined ? {} : { code }) }, context)
+      const made = await makePaid(one, { control, ...(code === undefined ? {} : { code }) }, context)
       if (keptAs !== undefined && !('failed' in made))
         keepFork(keptAs.folder, keptAs.key, made, surroundings.reads(made.run?.keyVariables))
       answers[index] = made
@@ -150,11 +155,26 @@ function shownOf(one: ForkOrFailure): ForkOrFailure {
   return fork
 }
 
-async function makeOne(
-  { request, keptAs }: ForkTaskOptions['forks'][number],
-  beside: { readonly control: Control } & Pick<ForkPlan, 'code'>,
-  context: TaskContext,
-): Promise<ForkOrFailure> {
+type Asked = ForkTaskOptions['forks'][number]
+interface Beside extends Pick<ForkPlan, 'code'> {
+  readonly control: Control
+}
+
+/** As {@link makeOne}; one that asks models begins where what the recorded run used behind its step is left. */
+async function makePaid(one: Asked, beside: Beside, context: TaskContext): Promise<ForkOrFailure> {
+  const { tail, keep } = one.request
+  if (tail.from !== 'live') return makeOne(one, beside, context)
+  const expected = recordedUse(stepsOf(context.tape).slice(keep), context.prices)
+  const paid = await reserveRun(context.budget, expected).catch(unpaid)
+  if (HarvestError.is(paid)) return { failed: { code: paid.code, facts: paid.facts } }
+  try {
+    return await makeOne(one, beside, { ...context, budget: paid.budget })
+  } finally {
+    paid.release()
+  }
+}
+
+async function makeOne({ request, keptAs }: Asked, beside: Beside, context: TaskContext): Promise<ForkOrFailure> {
   using limit = timeLimit(context)
   try {
     const { keep, changes = [], modes, clockOffsetMs, seed } = request

@@ -20,7 +20,7 @@ export type {
 export { editAnswer } from './edits.ts'
 export type { AnswerEdit } from './edits.ts'
 export { readJsonPatch } from './json-patch.ts'
-export { askedKey, forkKey, type MadeAnew } from './kept-forks.ts'
+export { askedKey, forkKey, type MadeAnew, requirePlace } from './kept-forks.ts'
 export {
   type Again,
   allUncompared,

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
 import { canonicalJson } from '../providers/index.ts'
-import type { Json } from '../tape/index.ts'
-import { ignoreFolder, readKeptText } from '../tape/links.ts'
-import { temporaryFor } from '../tape/new-file.ts'
+import { type Json, type Tape, wholeTape } from '../tape/index.ts'
+import { keepIfPossible, makeKeptFolder, requireRoom, writeKeptFile } from '../tape/kept-files.ts'
+import { readKeptText } from '../tape/links.ts'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
 import { type Again, allUncompared, isFreeIn, type KeptRun, otherwiseText, type UncomparedHeaders } from './kept-run.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
@@ -50,6 +50,8 @@ export function forkKey({ request, ...rest }: ForkIdentity): string {
 export interface KeptAs {
   readonly folder: string
   readonly key: string
+  /** The name it has when other code made it that differs in nothing the run depends on; absent: without such code. */
+  readonly alike?: string
 }
 
 /** Forks that were made before, in the order they are asked for; `undefined` for one that is to be made. */
@@ -80,7 +82,7 @@ export async function readKeptForks(
   { changedSince }: Pick<Surroundings, 'changedSince'>,
   doAgain: (run: KeptRun, folder: string) => Promise<Again | undefined>,
 ): Promise<ReadForks> {
-  const kept = asked.map((one) => ({ ...(one && readKept(one.folder, one.key)), folder: one?.folder ?? '' }))
+  const kept = asked.map((one) => ({ ...(one && readKept(one)), folder: one?.folder ?? '' }))
   const there = kept.flatMap(({ fork, reads, folder }) => (fork === undefined ? [] : [{ fork, reads, folder }]))
   const none = (because: string): ReadForks => ({
     forks: asked.map(() => undefined),
@@ -106,9 +108,9 @@ export async function readKeptForks(
   return { forks: kept.map(({ fork }) => fork), ...(notCompared === undefined ? {} : { notCompared }) }
 }
 
-function readKept(folder: string, key: string): Partial<KeptFork> {
+function readKept({ folder, key, alike }: KeptAs): Partial<KeptFork> {
   const text = readKeptText(fileOf(folder, key))
-  if (text === undefined) return {}
+  if (text === undefined) return alike === undefined ? {} : readKept({ folder, key: alike })
   try {
     return JSON.parse(text) as Partial<KeptFork>
   } catch {
@@ -123,20 +125,32 @@ interface KeptFork {
   readonly reads: RunReads
 }
 
+/** Beside a fork, what it read. */
+const spareBytes = 64 * 1024
+
+/**
+ * Before models are asked for forks: whether what they come to can be kept. One that has no place is found out then, and not
+ * when it is paid for.
+ *
+ * @throws HARVEST_RECORDINGS_WRITE without room for a fork: it holds what its tape holds, for itself and for its replay
+ */
+export function requirePlace(tape: Tape, folder: string): void {
+  requireRoom(folder, spareBytes + 2 * Buffer.byteLength(wholeTape(tape)))
+}
+
 /**
  * Keeps a fork, whole or not at all. A fork that was not paid for, or that was given up, is not kept: asked again it may go on.
  *
- * The folder keeps itself out of git: a branch holds what its tape holds.
+ * The folder keeps itself out of git: a branch holds what its tape holds. Where it cannot be written, whoever listens hears it.
  */
 export function keepFork(folder: string, key: string, fork: FinishedFork, reads: RunReads): void {
   if (fork.problems.some(({ code }) => isPassing(code))) return
   const kept: KeptFork = { fork, reads }
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  ignoreFolder(dirname(folder))
   const file = fileOf(folder, key)
-  const temporary = temporaryFor(file)
-  writeFileSync(temporary, JSON.stringify(kept), { mode: 0o600, flag: 'wx' })
-  renameSync(temporary, file)
+  keepIfPossible(file, () => {
+    makeKeptFolder(folder)
+    writeKeptFile(file, JSON.stringify(kept))
+  })
 }
 
 /** A fork that says nothing, as it turned out, is no answer in a later session. */

@@ -6,6 +6,7 @@ import type { RunSettings } from '../replay/run.ts'
 import { bodyTextOf } from '../match/step.ts'
 import type { UnansweredCall } from '../match/types.ts'
 import { parseTape, requestBytes, type Step, stepsOf, type Tape, wholeTape } from '../tape/index.ts'
+import { keepIfPossible } from '../tape/kept-files.ts'
 import type { ControlOptions } from './control.ts'
 import type { ForkResult } from './plan.ts'
 import {
@@ -47,20 +48,30 @@ type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
  * What tools found that ran for real is given, as what the models said is: it may be another time within a session, too.
  *
  * @param folder - where it is kept, and the key of its digests
- * @returns `undefined` where a replay says nothing about the run: a time limit ended it
+ * @returns `undefined` where a replay says nothing about the run: a time limit ended it, or its headers have no key
  */
 export function keptRunOf({ branch, problems }: ForkResult, folder: string): KeptRun | undefined {
   if (problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')) return undefined
   const { tape } = branch
   // What is thrown at an agent that leaves its tape names the tape: what it does behind that says nothing.
   const refused = problems.length === 0 ? undefined : stepsOf(tape).find(isOpen)
-  const key = newHeadersKey(folder)
+  const key = keyHere(folder)
+  if (key === undefined) return undefined
   const headers = hiddenHeadersOf(tape, key).filter(([n]) => refused === undefined || n < refused.n)
   const variables = keyVariablesOf(tape)
   const sent = { headers, key: nameOfKey(key), ...(variables.length === 0 ? {} : { keyVariables: variables }) }
   if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0, ...sent }
   const before = tape.events.filter(({ n }) => n < refused.n)
   return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused), ...sent }
+}
+
+/** `undefined` where none can be written. */
+function keyHere(folder: string): string | undefined {
+  let key: string | undefined
+  keepIfPossible(`${folder}/`, () => {
+    key = newHeadersKey(folder)
+  })
+  return key
 }
 
 function isOpen(step: Step): boolean {

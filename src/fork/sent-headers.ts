@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKeyHeader, isWorthNaming, type Redactor } from '../privacy/index.ts'
 import type { HeaderPair, Tape } from '../tape/index.ts'
+import { makeKeptFolder } from '../tape/kept-files.ts'
 import { readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
 
@@ -168,7 +169,7 @@ export function nameOfKey(key: string): string {
 export function newHeadersKey(folder: string): string {
   const known = headersKey(folder)
   if (known !== undefined) return known
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeKeptFolder(folder)
   const temporary = temporaryFor(join(folder, keyFile))
   writeFileSync(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
   try {

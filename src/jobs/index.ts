@@ -14,6 +14,7 @@ export {
   type JobList,
   type JobResult,
   type JobVerdict,
+  type NotKept,
   jobModuleName,
   jobsVariable,
   type Task,

@@ -140,7 +140,7 @@ export const jobsVariable = 'VITEST_HARVEST_JOBS'
 /** Environment variable that makes Vitest keep the source maps of modules beside their code, as for a debugger. */
 export const inlineMapsVariable = 'VITEST_HARVEST_INLINE_MAPS'
 
-export type JobResult = FinishedJob | FinishedTask | TaskProgress | FailedJob
+export type JobResult = FinishedJob | FinishedTask | TaskProgress | FailedJob | NotKept
 
 export interface FinishedTask {
   readonly job: number
@@ -220,6 +220,11 @@ type JobProof = WrittenVerdict
 export interface FailedJob {
   readonly job: number
   readonly failed: { readonly code: ErrorCode; readonly facts: ErrorFacts }
+}
+
+/** What jobs made cannot be kept for later sessions; they go on. */
+export interface NotKept {
+  readonly unkept: { readonly code: ErrorCode; readonly facts: ErrorFacts }
 }
 
 /** The files in which Vitest finds its config, where none is named, in the order in which it looks. */

@@ -25,6 +25,8 @@ export interface RunReads {
   readonly listed?: string
   /** Files and folders by what was asked of them, and a digest of the answer. */
   readonly files: Readonly<Record<string, string>>
+  /** Of `files`: those that code asked for itself, beside what is loaded as modules; absent: unknown. */
+  readonly asked?: readonly string[]
   /** Digests of what all code can ask of its machine; absent: unknown. */
   readonly machine?: Readonly<Record<string, string>>
 }
@@ -40,8 +42,9 @@ export interface Surroundings {
    * What is not as it was when this was read, for people; empty: all of it is.
    *
    * @param isFree - for who replays what was made, where another key is no change: see {@link IsFree}
+   * @param unloaded - absolute paths of modules that the runs do not load, but what grades them: no change, unless code read them
    */
-  changedSince(reads: RunReads, isFree?: IsFree): readonly string[]
+  changedSince(reads: RunReads, isFree?: IsFree, unloaded?: ReadonlySet<string>): readonly string[]
 }
 
 /** A digest that says nothing of what it was made from. */
@@ -62,7 +65,7 @@ export function readVariables(
     isKey = () => false,
     sentKeys = [],
   }: { readonly isKey?: (name: string, value: string) => boolean; readonly sentKeys?: readonly string[] } = {},
-): Omit<RunReads, 'files' | 'machine'> {
+): Omit<RunReads, 'asked' | 'files' | 'machine'> {
   const sorted = [...names].sort()
   const set = sorted.filter((name) => now[name] !== undefined)
   const keys = set.filter((name) => isKey(name, now[name] ?? ''))

@@ -30,14 +30,18 @@ import {
   type JobResult,
   jobModuleName,
   jobsVariable,
+  type NotKept,
   spentFile,
   type TaskName,
 } from './index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
+import { isOfSystem, requireRoom, tellUnkept, unwritable } from '../tape/kept-files.ts'
 import { threadBlocked } from './blocked.ts'
 import { type ProgramExit, outputOf, runProgram } from './program.ts'
 import { ownPath } from '../own-files.ts'
+
+type JobAnswer = Exclude<JobResult, NotKept>
 
 export interface JobsOptions {
   /** How many run at once. Default 1. */
@@ -149,11 +153,11 @@ export function endedBy<T>(signal: AbortSignal, work: () => T): T {
 async function runAll(
   jobs: readonly Job[],
   options: JobsOptions,
-  onResults: (results: readonly JobResult[]) => void,
+  onResults: (results: readonly JobAnswer[]) => void,
 ): Promise<readonly (FinishedJob | FinishedTask | HarvestError)[]> {
   if (jobs.length === 0) return []
   // The real path: Vitest compares the paths of files it finds with those it was given.
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-'))
+  const folder = onDisk(tmpdir(), () => mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-')))
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
   const module = join(folder, jobModuleName)
@@ -177,10 +181,20 @@ async function runAll(
   const isOtherCode = options.cwd !== undefined
   const asked: JobList = { jobs, results, parallel, limits, prices, ...(carried && { carried }), isOtherCode }
   try {
-    writeFileSync(list, JSON.stringify(asked))
-    writeFileSync(module, '')
-    writeFileSync(results, '')
-    watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
+    onDisk(list, () => {
+      writeFileSync(list, JSON.stringify(asked))
+      writeFileSync(module, '')
+      writeFileSync(results, '')
+    })
+    let isUnkept = false
+    const read = (): readonly JobAnswer[] => {
+      const all = readResults(results)
+      const [unkept] = all.flatMap((result) => ('unkept' in result ? [result.unkept] : []))
+      if (unkept !== undefined && !isUnkept) tellUnkept(new HarvestError(unkept.code, unkept.facts))
+      isUnkept ||= unkept !== undefined
+      return all.filter((result): result is JobAnswer => !('unkept' in result))
+    }
+    watchFile(results, { interval: 200 }, () => onResults(read()))
     using watched = endBlocked(beatFile(results), () => own.abort())
     const ended = await runProgram(
       { argv: ['node', runner, ...vitestArguments, ...more, module], cwd },
@@ -192,7 +206,7 @@ async function runAll(
       },
     )
     // What came since the file was last looked at, too.
-    const all = readResults(results)
+    const all = read()
     onResults(all)
     const isInterrupted = interrupting.has(ended.code) || end.aborted
     const spent = lastSpent(spentFile(results), isInterrupted)
@@ -204,17 +218,34 @@ async function runAll(
       const isDone = new Set(all.map(({ job }) => job))
       const at = jobs.findIndex((_, index) => !isDone.has(index))
       const behind = await runAll(jobs.slice(at + 1), options, () => {})
-      return [...inOrder(jobs.slice(0, at), all, ended), blocked, ...behind]
+      return [...inOrder(jobs.slice(0, at), all, ended, { spent: undefined, folder }), blocked, ...behind]
     }
     // Whoever ends this process ends what it started, too.
-    if (!isInterrupted) return sayingSpent(inOrder(jobs, all, ended, spent), spent)
-    if (!keepsEnded) throw withSpent(interrupted(jobs), spent)
-    return sayingSpent(inOrder(jobs, all, interrupted(jobs), spent), spent)
+    if (!isInterrupted) return sayingSpent(inOrder(jobs, all, ended, { spent, folder }), spent)
+    const byWhom = interrupted(isUnkept ? [] : jobs)
+    if (!keepsEnded) throw withSpent(byWhom, spent)
+    return sayingSpent(inOrder(jobs, all, byWhom, { spent, folder }), spent)
   } finally {
     running.delete(own)
     unwatchFile(results)
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Writes what a run of Vitest is asked by. */
+function onDisk<T>(path: string, write: () => T): T {
+  try {
+    return write()
+  } catch (error) {
+    throw isOfSystem(error) ? notAsked(path, error) : error
+  }
+}
+
+function notAsked(path: string, error: unknown): HarvestError {
+  return unwritable(path, error, {
+    what: 'Cannot write a temporary file',
+    why: 'The disk is full, or the folder of temporary files is not writable: commands and the agents talk by files there.',
+  })
 }
 
 /** The worker may be as late as this beside the time that a run may take. */
@@ -285,19 +316,33 @@ function readResults(file: string): readonly JobResult[] {
 
 function inOrder(
   jobs: readonly Job[],
-  results: readonly JobResult[],
+  results: readonly JobAnswer[],
   ended: ProgramExit | HarvestError,
-  spent?: Spent,
+  { spent, folder }: { readonly spent: Spent | undefined; readonly folder: string },
 ): readonly (FinishedJob | FinishedTask | HarvestError)[] {
   const byJob = new Map(results.flatMap((result) => ('progress' in result ? [] : [[result.job, result] as const])))
   return jobs.map((_, index) => {
     const result = byJob.get(index)
     if (result === undefined) {
       if (HarvestError.is(ended)) return ended
+      // An answer that could not be written says nothing of the config.
+      requireAnswerRoom(folder, spent)
       throw withSpent(unreachable(ended), spent)
     }
     return 'failed' in result ? failed(result) : result
   })
+}
+
+/** As much as an answer may be. */
+const answerBytes = 64 * 1024
+
+function requireAnswerRoom(folder: string, spent: Spent | undefined): void {
+  try {
+    requireRoom(folder, answerBytes)
+  } catch (error) {
+    if (!HarvestError.is(error)) throw error
+    throw withSpent(notAsked(join(folder, 'results.jsonl'), error.cause), spent)
+  }
 }
 
 /** Where no job has an answer each error says what all of them used; one that says that already is left alone. */

@@ -1,3 +1,4 @@
+// Over 300 lines: one budget: what it counts, sets apart and refuses.
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { costOf, isPriced, type PriceTable, readModelCall, type Usage } from '../providers/index.ts'
 import type { ExchangeEvent, RunUsage } from '../tape/index.ts'
@@ -55,6 +56,8 @@ export interface Budget {
 export interface ReserveOptions {
   /** What fits once all others have ended is enough. Default: as beside them. */
   readonly alone?: () => Use
+  /** What the run has used of it so far: that is counted already. Default: nothing. */
+  readonly used?: () => Use
   /** What of it calls will use that do not ask for a refusal: those that do are refused as if that were used already. */
   readonly unasked?: () => Use
 }
@@ -102,6 +105,17 @@ export function mostOf(a: Use, b: Use): Use {
   }
 }
 
+/** What is left of what was set apart. */
+function leftOf(whole: Use, used: Use): Use {
+  const left = (of: (one: Use) => number): number => Math.max(0, of(whole) - of(used))
+  const isKnown = whole.costUsd !== undefined
+  return {
+    calls: left(({ calls }) => calls),
+    tokens: left(({ tokens }) => tokens),
+    ...(isKnown ? { costUsd: left(({ costUsd }) => costUsd ?? 0) } : {}),
+  }
+}
+
 /** By how much limits were passed; absent parts were kept, or were no limits. `undefined`: all were kept. */
 export function passedBy(limits: BudgetLimits, used: Use): BudgetLimits | undefined {
   const over = (limit: number | undefined, of: number | undefined): number =>
@@ -133,11 +147,12 @@ export function openBudget(
   let isEstimated: true | undefined
   let ended = 0
   const carried = { calls: 0, tokens: 0, costUsd: 0 }
-  const reserved = new Set<Use>()
+  const reserved = new Set<() => Use>()
   const unasked = new Set<Use>()
   let wake = Promise.withResolvers<void>()
   const fits = (use: Use): boolean => {
-    const sum = (of: (one: Use) => number): number => [...reserved, use, carried].reduce((all, one) => all + of(one), 0)
+    const sum = (of: (one: Use) => number): number =>
+      [...[...reserved].map((left) => left()), use, carried].reduce((all, one) => all + of(one), 0)
     // An unknown cost fits into no limit.
     const dollars = sum((one) => one.costUsd ?? Number.POSITIVE_INFINITY) + (costUsd ?? Number.POSITIVE_INFINITY)
     return (
@@ -183,8 +198,8 @@ export function openBudget(
       return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
     },
     limits,
-    part: () => partOf(whole, openBudget({}, prices)),
-    async reserve(use, { alone, unasked: ofUnasked } = {}) {
+    part: () => partOf(whole, prices),
+    async reserve(use, { alone, used, unasked: ofUnasked } = {}) {
       const toSetApart = typeof use === 'function' ? use : () => use
       while (!fits(toSetApart())) {
         if (reserved.size === 0) {
@@ -194,7 +209,8 @@ export function openBudget(
         // What is set apart for the others is rarely used up.
         await wake.promise
       }
-      const [one, held] = [{ ...toSetApart() }, ofUnasked && { ...ofUnasked() }]
+      const [whole, held] = [{ ...toSetApart() }, ofUnasked && { ...ofUnasked() }]
+      const one = (): Use => (used === undefined ? whole : leftOf(whole, used()))
       reserved.add(one)
       if (held !== undefined) unasked.add(held)
       return () => {
@@ -213,9 +229,10 @@ export function openBudget(
   return whole
 }
 
-/** `own` counts, `whole` counts too and refuses. */
-function partOf(whole: Budget, own: Budget): Budget {
-  return {
+/** Counts for itself, and in `whole`, which refuses. */
+function partOf(whole: Budget, prices: PriceTable): Budget {
+  const own = openBudget({}, prices)
+  const part: Budget = {
     refusal: (model, asked) => whole.refusal(model, asked) ?? own.refusal(model, asked),
     spent(model, usage, said) {
       whole.spent(model, usage, said)
@@ -229,10 +246,11 @@ function partOf(whole: Budget, own: Budget): Budget {
       return own.total
     },
     limits: whole.limits,
-    part: whole.part,
+    part: () => partOf(part, prices),
     reserve: whole.reserve,
     carry: whole.carry,
   }
+  return part
 }
 
 /** What a model call used, as its answer says it; a call that was refused used nothing. `undefined`: it does not say. */

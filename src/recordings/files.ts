@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { recordingsAround } from '../errors/above.ts'
 import { here } from '../errors/here.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { removeQuietly, unwritable } from '../tape/kept-files.ts'
 import { isLink } from '../tape/links.ts'
 import { isLeftOver, linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
 
@@ -343,14 +344,6 @@ export function isInside(root: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-function removeQuietly(path: string): void {
-  try {
-    fs.rmSync(path, { force: true })
-  } catch {
-    // The reason why nothing was written is on its way up; a temporary file that stays is swept later.
-  }
-}
-
 function writeAndFlush(path: string, content: string | Buffer, mode: number): void {
   const file = fs.openSync(path, 'wx', 0o600)
   try {
@@ -406,28 +399,6 @@ function exists(path: string, cause?: unknown): HarvestError {
       where: { file: path },
       why: 'Reviewed files are never overwritten.',
       fix: [`if it is obsolete: git rm ${shellWord(path)}`, "or choose another name: --as '<id>'"],
-    },
-    { cause },
-  )
-}
-
-/** Code and call; the message of the system names a temporary file. */
-function systemReason(cause: unknown): string {
-  const { code, syscall } = cause as NodeJS.ErrnoException
-  return code === undefined ? String(cause) : [code, syscall].filter((part) => part !== undefined).join(' on ')
-}
-
-function unwritable(path: string, cause: unknown): HarvestError {
-  return new HarvestError(
-    'HARVEST_RECORDINGS_WRITE',
-    {
-      what: 'Cannot write a file of the recordings',
-      where: { file: path, system: systemReason(cause) },
-      why: 'The disk is full, or the folder is not writable. Existing files are unchanged.',
-      fix: [
-        `to see free space: df -h ${shellWord(dirname(path))}`,
-        `to see its permissions: ls -ld ${shellWord(dirname(path))}`,
-      ],
     },
     { cause },
   )

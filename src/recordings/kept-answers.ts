@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Json } from '../tape/index.ts'
-import { ignoreFolder, readKeptText } from '../tape/links.ts'
-import { makeFolder, writeFileAtomic } from './files.ts'
+import { keepIfPossible, makeKeptFolder, writeKeptFile } from '../tape/kept-files.ts'
+import { readKeptText } from '../tape/links.ts'
 import { forksFolder, forksPlace } from './kept-forks.ts'
 
 /** What a command that was paid for answered about a tape, so that a report shows it without asking again. */
@@ -18,13 +18,15 @@ export interface KeptAnswerOf {
 /** Answers that are kept of one command. */
 const most = 8
 
-/** Keeps what `blame` or `fork` answered, beside the forks it rests on. The newest come first. */
+/** Keeps what `blame` or `fork` answered, beside the forks it rests on, where that can be written. The newest come first. */
 export function keepAnswer(recordings: string, tapeFile: string, command: 'blame' | 'fork', kept: KeptAnswerOf): void {
   const folder = forksFolder(recordings, tapeFile)
-  makeFolder(folder)
-  ignoreFolder(folder)
+  const file = join(folder, `${command}.json`)
   const others = readAnswers(recordings, tapeFile, command, kept.digest).filter(({ key }) => key !== kept.key)
-  writeFileAtomic(join(folder, `${command}.json`), `${JSON.stringify([kept, ...others].slice(0, most))}\n`)
+  keepIfPossible(file, () => {
+    makeKeptFolder(folder)
+    writeKeptFile(file, `${JSON.stringify([kept, ...others].slice(0, most))}\n`)
+  })
 }
 
 /** What was kept of a tape that is still the same; answers about another one of its name are left out. */

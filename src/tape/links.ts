@@ -28,10 +28,20 @@ export function linkOnTheWay(below: string, path: string): string | undefined {
  * @throws HARVEST_RECORDINGS_LINK for a link, which is not followed, and for what is no file, such as a pipe
  */
 export function readKeptText(path: string): string | undefined {
-  const stats = fs.lstatSync(path, { throwIfNoEntry: false })
+  const stats = keptStats(path)
   if (stats === undefined) return undefined
   if (!stats.isFile()) throw isLink(path)
   return fs.readFileSync(path, 'utf8')
+}
+
+/** Where a file stands in the place of the folder, nothing is in it. */
+function keptStats(path: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error
+    return undefined
+  }
 }
 
 /**
@@ -42,7 +52,21 @@ export function readKeptText(path: string): string | undefined {
 export function appendKeptText(path: string, text: string): void {
   const stats = fs.lstatSync(path, { throwIfNoEntry: false })
   if (stats !== undefined && !stats.isFile()) throw isLink(path)
-  fs.appendFileSync(path, text, { mode: 0o600 })
+  try {
+    fs.appendFileSync(path, text, { mode: 0o600 })
+  } catch (error) {
+    cutTo(path, stats?.size ?? 0)
+    throw error
+  }
+}
+
+/** Takes back what was added of a text before the disk was full: half of it would run into what is added next. */
+function cutTo(path: string, bytes: number): void {
+  try {
+    fs.truncateSync(path, bytes)
+  } catch {
+    // It is not there, or may not be written: nothing was added. Why is on its way up.
+  }
 }
 
 /** Keeps a folder out of git, also where the one above it is not ignored. */

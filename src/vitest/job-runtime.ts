@@ -5,6 +5,8 @@ import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.t
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
+import { added, noUses } from '../live/budget.ts'
+import { recordedUse, reserveRun } from '../live/reserved-run.ts'
 import { keptWaiting, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
@@ -24,6 +26,7 @@ import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
 import { type Json, readTape, stepsOf, type Tape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
+import { hearUnkept } from '../tape/kept-files.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, lineOfThrown, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor, withAll } from './accept-questions.ts'
@@ -55,6 +58,7 @@ export async function runJobs(
   if (carried !== undefined) budget.carry(carried)
   const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
+  hearUnkept(({ code, facts }) => write({ unkept: { code, facts } }))
   const beat = startBeat(beatFile(results))
   const waiting = jobs.entries()
   const work = async (): Promise<void> => {
@@ -172,6 +176,10 @@ async function runJob(job: Job, around: Surroundings) {
   const grading = await gradingOf({ ...job, timeoutMs: job.timeoutMs ?? timeoutMs }, tape, around, replay.allow)
   const policies = mergeDrift(replay.drift, job.options?.drift)
   const drift = policies === undefined ? {} : { drift: policies }
+  const { prices } = around
+  const paid = isLive
+    ? await reserveRun(budget, added(recordedUse(stepsOf(tape), prices), grading?.expected() ?? noUses))
+    : undefined
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
     using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal, { own: true })
     // Models that are asked for real want a real key.
@@ -179,17 +187,19 @@ async function runJob(job: Job, around: Surroundings) {
     try {
       const agent = await load(name, agents, { allow: replay.allow, tape, recorded })
       const { signal } = limit
-      const work = isLive
+      const work = paid
         ? runLive(grading?.tape ?? tape, agent, {
             ...(replay.allow === undefined ? {} : { allow: replay.allow }),
             signal,
-            budget,
+            budget: paid.budget,
             ...grading?.options,
           })
         : replayTape(tape, agent, { ...replay, ...job.options, ...drift, ...more, signal })
       return await limit.race(work, () => hangs(job.tape, job.timeoutMs ?? timeoutMs), 1_000)
     } finally {
       takeBack()
+      // What grades it is set apart for itself.
+      paid?.release()
     }
   }
   if (job.probe !== undefined) return probe(job.probe, once, provided.setVariables)

@@ -26,6 +26,8 @@ interface Watch {
   readonly names: Set<string>
   isListed: boolean
   readonly files: Map<string, string>
+  /** Of these, what code asked for itself. */
+  readonly asked: Set<string>
   /** What is younger was made by a run. */
   readonly since: number
 }
@@ -45,6 +47,7 @@ export function watchReads(root: string): Surroundings {
     names: new Set(),
     isListed: false,
     files: new Map(),
+    asked: new Set(),
     since: Date.now() - lagMs,
   }
   holder.watch = watch
@@ -55,10 +58,13 @@ export function watchReads(root: string): Surroundings {
       return {
         ...readVariables(variables, watch, { isKey, sentKeys }),
         files: Object.fromEntries([...watch.files].sort()),
+        asked: [...watch.asked].filter((key) => watch.files.has(key)).sort(),
         machine: Object.fromEntries(machine.map(([name, value]) => [name, saltedDigest(salt, [value])])),
       }
     },
-    changedSince: (reads, isFree) => {
+    changedSince: (reads, isFree, unloaded) => {
+      const isUnloaded = (key: string, file: string): boolean =>
+        unloaded?.has(file) === true && reads.asked?.includes(key) === false
       const changed = [
         ...changedVariables(reads, variables, isFree),
         ...machine.flatMap(([name, value]) =>
@@ -66,7 +72,8 @@ export function watchReads(root: string): Surroundings {
         ),
         ...Object.entries(reads.files).flatMap(([key, digest]) => {
           const [, question, file] = /^(file|folder|stats|there) ([^]*)$/.exec(key) ?? []
-          const now = answerOf(question as Question, path.resolve(root, file ?? ''), reads.salt)
+          const absolute = path.resolve(root, file ?? '')
+          const now = isUnloaded(key, absolute) ? digest : answerOf(question as Question, absolute, reads.salt)
           return now === digest ? [] : [file === '' ? '.' : (file ?? key)]
         }),
       ]
@@ -170,7 +177,7 @@ function watchFiles(holder: { watch?: Watch }): void {
             const { watch } = holder
             const file = watch === undefined ? undefined : pathOf(args[0])
             if (watch !== undefined && file !== undefined && (name !== 'open' || isForReading(args[1])))
-              if (askingCode(patched) !== undefined) note(watch, question, file)
+              if (askingCode(patched) !== undefined) watch.asked.add(note(watch, question, file))
             return original.apply(this, args)
           },
         'kept',
@@ -179,13 +186,14 @@ function watchFiles(holder: { watch?: Watch }): void {
   }
 }
 
-function note({ files, root, salt, since }: Watch, question: Question, file: string): void {
+/** @returns the key it is noted under */
+function note({ files, root, salt, since }: Watch, question: Question, file: string): string {
   const absolute = path.resolve(file)
-  if (/[\\/]node_modules[\\/]/.test(absolute) || absolute.startsWith(ownFolderPath)) return
   const inside = path.relative(root, absolute)
   const key = `${question} ${inside.startsWith('..') ? absolute : inside}`
-  if (files.has(key) || isYoung(absolute, since)) return
-  files.set(key, answerOf(question, absolute, salt))
+  if (/[\\/]node_modules[\\/]/.test(absolute) || absolute.startsWith(ownFolderPath)) return key
+  if (!files.has(key) && !isYoung(absolute, since)) files.set(key, answerOf(question, absolute, salt))
+  return key
 }
 
 /** The list of jobs, and the module that stands for it, are made for each command. */

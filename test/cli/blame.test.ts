@@ -12,6 +12,15 @@ import { shellWord } from '../../src/errors/index.ts'
 import { printed } from './printed.ts'
 import { many } from './many.ts'
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    // It is gone.
+    return false
+  }
+}
+
 describe('harvest blame', () => {
   let desk: Desk
   let cwd = ''
@@ -129,6 +138,63 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(refused.stderr).toContain('--no-cache')
     expect(refused.stderr).not.toContain('0025')
     expect(desk.asked).toHaveLength(asked + answer.spent.now.modelCalls)
+  })
+
+  it('forks of before count where only what grades them changed, and are graded by it as it is today', async () => {
+    const file = join(cwd, 'src/right.ts')
+    const refunds = (amount: string): string =>
+      `import type { OracleRun } from 'vitest-harvest'
+export const isRight = ({ sideEffects }: OracleRun): boolean =>
+  sideEffects.some(({ name, args }) => name === 'refund' && ${amount.replace('it', '(args as { amount: number }).amount')})\n`
+    writeFileSync(file, refunds('it === 25'))
+    const args = ['bad', '--oracle', './src/right.ts#isRight', '--live', '--max-runs', '6', '--json'] as const
+    const told = async (...more: string[]) => {
+      const { stdout, stderr } = await blame(...args, ...more)
+      expect(stderr).toBe('')
+      return JSON.parse(stdout) as BlamedRun
+    }
+    const first = await told('--no-cache')
+    expect(first.spent.now.forks).toBe(6)
+    writeFileSync(file, `${refunds('it === 25')}// A note.\n`)
+    expect(await told()).toMatchObject({ reused: { forks: 6 } })
+    writeFileSync(file, refunds('it < 100'))
+    expect(await told()).toMatchObject({ reused: { forks: expect.any(Number) as number } })
+    // It may load the agent's files: these are as they were.
+    writeFileSync(file, `import './desk.ts'\n${refunds('it < 100')}`)
+    expect((await told()).reused.forks).toBeGreaterThan(6)
+    // One that code reads itself may be anything to it.
+    const reads = `import { readFileSync } from 'node:fs'\nreadFileSync(import.meta.filename)\n${refunds('it < 100')}`
+    writeFileSync(file, reads)
+    await told('--no-cache')
+    writeFileSync(file, `${reads}// A note.\n`)
+    const refused = await blame(...args)
+    rmSync(file)
+    expect([refused.code, refused.stdout]).toEqual([4, expect.stringContaining('src/right.ts')])
+  })
+
+  it('a second blame of the tape is refused while one runs; one that was killed locks nothing', async () => {
+    const words = ['blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1', '--max-runs', '1']
+    const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+      stdio: 'ignore',
+    })
+    const closed = once(child, 'close')
+    desk.decide = () => undefined
+    await expect.poll(() => desk.asked.length, { timeout: 60_000 }).toBe(1)
+    const second = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })
+    expect([second.code, second.stdout]).toEqual([2, ''])
+    expect(second.stderr).toMatch(/^Another blame of this tape is running\n[^]*\(HARVEST_BLAME_RUNNING\)/)
+    expect(desk.asked).toHaveLength(1)
+    child.kill('SIGKILL')
+    await closed
+    await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
+    desk.decide = usual
+    const [, worker = ''] = /^ {2}process +(\d+)$/m.exec(second.stderr) ?? []
+    await expect.poll(() => isRunning(Number(worker)), { timeout: 60_000 }).toBe(false)
+    const again = printed(second.stderr, 'once it has ended, to go on with its forks')
+    expect(again).toEqual(words)
+    expect((await harvest(again, { cwd, env: { DESK_URL: desk.url, CI: '' } })).stderr).toBe('')
   })
 
   it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {

@@ -131,6 +131,21 @@ describe('harvest fork', () => {
     expect(code).toBe(0)
   })
 
+  it('no fork begins that is not paid to its end', async () => {
+    desk.decide = usual
+    desk.asked.length = 0
+    const made = async (...limits: readonly string[]) => {
+      const words = ['first', '--step', '1', '--live', '--runs', '9', '--no-cache', '--cross-version']
+      const { branches, spent } = await told(...words, ...limits)
+      return [branches.filter(({ problems }) => problems.length === 0).length, spent.modelCalls]
+    }
+    expect(await made('--max-calls', '12', '--parallel', '16')).toEqual([4, 12])
+    expect(await made('--max-calls', '7')).toEqual([2, 6])
+    expect(await made('--max-cost', '0.002', '--parallel', '16')).toEqual([1, 3])
+    expect(await made('--max-calls', '2')).toEqual([0, 0])
+    expect(desk.asked.length).toBe(21)
+  })
+
   it('a step drawn anew, live: how many end as recorded, each fork once, and what it cost', async () => {
     let runs = 0
     desk.decide = (messages) => {
@@ -191,11 +206,17 @@ describe('harvest fork', () => {
     expect({ spent: again.spent.modelCalls, asked: desk.asked.length - asked }).toEqual({ spent: 0, asked: 0 })
     expect(reused(await told(...args(3)))).toEqual([true, true, false])
     expect(desk.asked.length - asked).toBe(2)
+    // What no run loads, such as the file of an oracle, is other code by name alone.
     writeFileSync(join(cwd, 'src/other.ts'), 'export {}\n')
+    const beside = await told(...args(1))
+    expect([reused(beside), beside.madeAnew]).toEqual([[true], []])
+    const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
+    writeFileSync(join(cwd, 'src/desk.ts'), `${code}// other code\n`)
     const anew = await told(...args(1))
-    expect(reused(anew)).toEqual([false])
-    expect(anew.madeAnew).toEqual(['1 kept fork made again: changed since: src/other.ts'])
+    writeFileSync(join(cwd, 'src/desk.ts'), code)
     rmSync(join(cwd, 'src/other.ts'))
+    expect(reused(anew)).toEqual([false])
+    expect(anew.madeAnew).toEqual(['1 kept fork made again: changed since: src/desk.ts, src/other.ts'])
   })
 
   it.each([
@@ -405,8 +426,7 @@ describe('harvest fork', () => {
     expect(limited.stdout).toMatchInlineSnapshot(`
       "change           as recorded  95 %  unchanged  first difference
       result.total=30  not judged         0 of 0     HARVEST_BUDGET_USED
-      1 model call, 100 tokens in, 20 out, $0.0004; tools from the tape
-      3 not judged: Budget used up: 1 calls (HARVEST_BUDGET_USED)
+      3 not judged: What is left of the budget does not pay for one more run (HARVEST_BUDGET_USED)
       → to leave room for all runs: what_if 2 result.total=30 --live --runs 3 --cross-version --max-calls=54
       "
     `)

@@ -108,7 +108,43 @@ describe('harvest rerun', () => {
     const { code, stdout } = await rerun([...args, '--min-pass-rate', '0.1', '--json'])
     expect(rates(stdout)).toMatchObject({ met: false, cases: [{ runs: 2, passed: 2, notRun: 4 }] })
     expect(code).toBe(1)
-    expect(desk.asked.length).toBe(7)
+    expect(desk.asked.length).toBe(6)
+  })
+
+  it.each([
+    [['--max-calls', '12', '--parallel', '16'], 4],
+    [['--max-calls', '12', '--parallel', '4'], 4],
+    [['--max-calls', '7'], 2],
+    [['--max-calls', '2'], 0],
+    [['--max-cost', '0.002', '--parallel', '16'], 1],
+  ])('no run begins that is not paid to its end: %j', async (limits, runs) => {
+    const args = ['rerun', 'refund', '--live', '--runs', '20', ...limits, '--cross-version', '--json']
+    const { code, stdout } = await rerun(args)
+    expect(code).toBe(1)
+    expect(rates(stdout)).toMatchObject({ met: false, cases: [{ runs, passed: runs, notRun: 20 - runs }] })
+    expect(desk.asked.length).toBe(3 * runs)
+    expect(rates(stdout).spent.modelCalls).toBe(3 * runs)
+  })
+
+  it('runs that need more calls than recorded are fewer, and each of them ends', async () => {
+    // Each looks the order up twice.
+    desk.decide = (messages) => {
+      const done = messages.filter(({ role }) => role === 'tool').length
+      if (done < 2) return { tool: 'lookup_order', args: { order_id: 'A-100' } }
+      return done === 2 ? { tool: 'refund', args: { order_id: 'A-100', amount: 25 } } : 'I refunded 25 EUR.'
+    }
+    const args = ['rerun', 'refund', '--live', '--tools', 'live', '--runs', '20', '--parallel', '16']
+    const { stdout } = await rerun([
+      ...args,
+      '--max-calls',
+      '12',
+      '--ok',
+      'refund(amount: 25)',
+      '--cross-version',
+      '--json',
+    ])
+    expect(rates(stdout)).toMatchObject({ cases: [{ runs: 3, passed: 3, notRun: 17 }] })
+    expect(desk.asked.length).toBe(12)
   })
 
   it.each([
@@ -346,7 +382,7 @@ describe('harvest rerun', () => {
     const { cases, spent } = rates(stdout)
     expect(code).toBe(1)
     expect(cases.map((one) => one.case)).toEqual(['bad', 'refund'])
-    expect(spent.modelCalls).toBe(8)
+    expect(spent.modelCalls).toBe(6)
     expect(cases.reduce((sum, { notRun }) => sum + notRun, 0)).toBe(2)
   })
 
@@ -373,7 +409,7 @@ describe('harvest rerun', () => {
     expect([ended[0], stdout]).toEqual([
       130,
       expect.stringMatching(
-        /^refund +2\/2 +100\.0 %.* 0\n[^]*\n6 model calls, .*, \$0\.0027; tools from the tape\n[^]*stopped after 2 of 9 runs\n$/m,
+        /^refund +2\/2 +100\.0 %.* 0\n[^]*\n6 model calls, .*, \$0\.0027; 1 more call still open, cost not known; tools from the tape\n[^]*stopped after 2 of 9 runs\n$/m,
       ),
     ])
     expect(stderr).toContain('Its runs are not kept.')

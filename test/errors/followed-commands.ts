@@ -140,6 +140,12 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
     ],
   },
+  'src/blame/ledger-lock.ts': {
+    'once it has ended, to go on with its forks': [
+      'test/cli/blame.test.ts',
+      'a second blame of the tape is refused while one runs; one that was killed locks nothing',
+    ],
+  },
   'src/blame/mutations.ts': {
     'to see what the run holds': [
       'test/cli/next-commands-refused.test.ts',
@@ -707,4 +713,5 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/fork/scripted.ts': ['HARVEST_FORK_SCRIPT'],
   'src/live/budget.ts': ['HARVEST_BUDGET_USED'],
   'src/live/off-tape.ts': ['HARVEST_NOT_RECORDED'],
+  'src/live/reserved-run.ts': ['HARVEST_BUDGET_USED'],
 }

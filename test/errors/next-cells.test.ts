@@ -141,8 +141,6 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
     'fix',
     'rerun',
     'fork',
-    'blame',
-    'isolate',
     'tapes hold',
     'tapes release',
     'tapes demote',

@@ -311,8 +311,8 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   const changed = new Map(former.map((one) => [one.code, changedPaths(one.files, files ?? {})]))
   const subject = { tape: resolve(found.file), agent, isTyped: given.value('agent') !== undefined }
   const top = former.length === 0 ? undefined : await topFolder(process.cwd())
-  // What a function that grades depends on is not looked at: of other code it may give other grades.
-  const alike = top === undefined || oracle !== undefined ? [] : await alikeCodes(changed, subject, top)
+  // What a function that grades depends on may have changed: it grades the forks again.
+  const alike = top === undefined ? undefined : await alikeCodes(changed, subject, top)
   return {
     agent,
     ok,
@@ -329,7 +329,7 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
     ran: {
       ...(commit === undefined ? {} : { commit }),
       ...(files === undefined || code === undefined ? {} : { code, files }),
-      ...(alike.length === 0 ? {} : { alike }),
+      ...(alike === undefined ? {} : { alike: Object.fromEntries(alike) }),
     },
   }
 }

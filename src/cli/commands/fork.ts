@@ -11,7 +11,7 @@ import { requireReplayable } from '../../tape/grade.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-early.ts'
-import { exit } from '../exit.ts'
+import { exit, exitCodeOf } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
@@ -89,7 +89,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   const [changed, controls] = [drawn.changed.filter(isMade), drawn.controls.filter(isMade)]
   const interrupted = endOf(forks, graded)
   if (interrupted !== undefined && changed.length === 0) throw interrupted
-  const branches = given.has('save') ? saveBranches(parent, changed) : changed
+  const { branches, unsaved } = given.has('save') ? saveBranches(parent, changed) : { branches: changed }
   const sum = together(branches)
   const beside = tellBeside(sum, controls)
   const { data } = forks.control
@@ -144,7 +144,9 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
     ...gradingJson(purse),
   }
   printAnswer(told, print, { given, spec: forkCommand, screen })
+  if (unsaved !== undefined) screen.note(neutralLines(unsaved.message))
   if (interrupted !== undefined) return endedEarly(withoutSpent(interrupted), screen)
+  if (unsaved !== undefined) return exitCodeOf(unsaved)
   return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
 }
 

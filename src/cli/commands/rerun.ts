@@ -89,9 +89,11 @@ export const rerunCommand: Command = {
     const done = ended.filter(isDone)
     const [first] = ended
     // Nothing ran for one reason: that is the answer.
-    if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code))) throw withSpent(first, used)
+    const isForOne = HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code))
+    if (isForOne && first.code !== 'HARVEST_BUDGET_USED') throw withSpent(first, used)
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times).filter(isDone)))
-    const spent = spentBy(ended)
+    // Also of runs that did not end, and of calls that were open.
+    const spent = used ?? spentBy(ended)
     const isMet =
       stopped === undefined && rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     printAnswer(

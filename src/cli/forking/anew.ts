@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { changedPaths, keepCode, keptCode } from '../../blame/fork-cache.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted, firstNames } from '../../errors/words.ts'
 import type { MadeAnew, UncomparedHeaders } from '../../fork/index.ts'
 import type { CodeFiles } from '../../provenance/index.ts'
+import { keepIfPossible, writeKeptFile } from '../../tape/kept-files.ts'
 import { readKeptText } from '../../tape/links.ts'
 import { version } from '../../version.ts'
 
@@ -16,6 +17,32 @@ interface Names {
 interface Code {
   readonly digest: string
   readonly files: CodeFiles
+}
+
+/** Other code that made forks that are kept, by this version: of each fork that is not kept for today's. `undefined`: none did. */
+export function otherMakers(
+  folder: string,
+  names: readonly (Names | undefined)[],
+  { digest }: Code,
+): readonly (string | undefined)[] {
+  return names.map((one) => {
+    if (one === undefined || existsSync(join(folder, `${one.key}.json`))) return undefined
+    const maker = makerOf(folder, one.asked)
+    return maker?.version === version && maker.code !== digest ? maker.code : undefined
+  })
+}
+
+/** What of other code is not as it was; code whose files were not kept is left out. */
+export function changesSince(
+  folder: string,
+  codes: readonly (string | undefined)[],
+  { files }: Code,
+): ReadonlyMap<string, readonly string[]> {
+  const known = [...new Set(codes)].flatMap((code) => {
+    const then = code === undefined ? undefined : keptCode(folder, code)
+    return code === undefined || then === undefined ? [] : [[code, changedPaths(then, files)] as const]
+  })
+  return new Map(known)
 }
 
 /** Which code made a fork, and which version of this package. */
@@ -50,9 +77,11 @@ export function madeByOther(
 export function noteMade(folder: string, names: readonly (Names | undefined)[], { digest, files }: Code): void {
   const kept = names.filter((one) => one !== undefined && existsSync(join(folder, `${one.key}.json`)))
   if (kept.length === 0) return
-  keepCode(folder, digest, files)
   const maker: Maker = { code: digest, version }
-  for (const one of kept) writeFileSync(makerFile(folder, one!.asked), JSON.stringify(maker), { mode: 0o600 })
+  keepIfPossible(`${folder}/`, () => {
+    keepCode(folder, digest, files)
+    for (const one of kept) writeKeptFile(makerFile(folder, one!.asked), JSON.stringify(maker))
+  })
 }
 
 function makerOf(folder: string, asked: string): Maker | undefined {

@@ -16,13 +16,14 @@ import {
   type UncomparedHeaders,
 } from '../../fork/index.ts'
 import { type Job } from '../../jobs/index.ts'
-import { type CodeFiles, codeFiles, digestOfCode } from '../../provenance/index.ts'
+import { type CodeFiles, codeFiles, digestOfCode, topFolder } from '../../provenance/index.ts'
 import { forksFolder } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { type JobsOptions, runTask } from '../../jobs/run.ts'
-import { anewText, madeByOther, notComparedText, noteMade } from './anew.ts'
+import { alikeCodes } from '../other-code.ts'
+import { anewText, changesSince, madeByOther, notComparedText, noteMade, otherMakers } from './anew.ts'
 import { type ControlRun, controlRun } from './control.ts'
 import type { Purse } from './purse.ts'
 
@@ -103,7 +104,15 @@ export async function makeForks(
   const code = await codeHere(recordings)
   const names = namesOf(parent, { agent, code: code?.digest }, requests)
   const keys = names.map((name) => name?.key)
-  const other = code === undefined || options.isFresh ? undefined : madeByOther(folder, names, code)
+  const isReused = code !== undefined && !options.isFresh
+  const alike = isReused ? await alikeKeys(parent, { agent, folder, names, code }, requests) : []
+  const other = isReused
+    ? madeByOther(
+        folder,
+        names.map((one, at) => (alike[at] === undefined ? one : undefined)),
+        code,
+      )
+    : undefined
   const anew: string[] = []
   const onAnew = (why: MadeAnew): void => {
     anew.push(anewText(why))
@@ -115,7 +124,9 @@ export async function makeForks(
     together: options.together ?? 1,
     forks: requests.map((request, index) => {
       const key = keys[index]
-      return { request, ...(key === undefined ? {} : { keptAs: { folder, key } }) }
+      const former = alike[index]
+      const keptAs = { folder, key: key ?? '', ...(former === undefined ? {} : { alike: former }) }
+      return { request, ...(key === undefined ? {} : { keptAs }) }
     }),
   }
   const { answer, interrupted } = await run(parent, agent, task, { ...options, onAnew })
@@ -127,7 +138,9 @@ export async function makeForks(
     return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
   if (code !== undefined && interrupted === undefined) noteMade(folder, names, code)
-  const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
+  const isRefused = (fork: FinishedFork | HarvestError): fork is HarvestError =>
+    HarvestError.is(fork) && exitCodeOf(fork) === exit.usage && fork.code !== 'HARVEST_BUDGET_USED'
+  const [refused] = made.flatMap(({ fork }) => (isRefused(fork) ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
   const { notCompared } = answer
@@ -139,6 +152,34 @@ export async function makeForks(
     ...(notCompared === undefined ? {} : { notCompared }),
     ...(interrupted === undefined ? {} : { interrupted }),
   }
+}
+
+/**
+ * Names under which forks are kept that other code made, where that differs in nothing their run depends on; `undefined` for others.
+ * Which files another agent or a script would load is not looked at.
+ */
+async function alikeKeys(
+  parent: Parent,
+  {
+    agent,
+    folder,
+    names,
+    code,
+  }: { agent: string; folder: string; names: readonly (ForkNames | undefined)[]; code: CodeHere },
+  requests: readonly ForkRequest[],
+): Promise<readonly (string | undefined)[]> {
+  const makers = otherMakers(folder, names, code)
+  const isKnown = ({ agent: other, tail }: ForkRequest): boolean => other === undefined && tail.from !== 'script'
+  const codes = makers.filter((_, at) => isKnown(requests[at]!))
+  const changed = changesSince(folder, codes, code)
+  const top = changed.size === 0 ? undefined : await topFolder(process.cwd())
+  if (top === undefined) return []
+  const alike = await alikeCodes(changed, { tape: parent.file, agent, isTyped: false, ...caseOf(parent) }, top)
+  return requests.map((request, at) => {
+    const maker = makers[at]
+    if (maker === undefined || !alike.has(maker) || !isKnown(request)) return undefined
+    return namesOf(parent, { agent, code: maker }, [request])[0]?.key
+  })
 }
 
 async function run(
