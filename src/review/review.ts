@@ -253,6 +253,7 @@ function whatItIs({ header, events, close }: Tape): string {
     header.input ?? null,
     calls,
     (close?.outcome ?? null) as never,
+    close?.input?.left ?? null,
     renderBaseline(traceOf(events)),
   ])
 }

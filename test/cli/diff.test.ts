@@ -57,6 +57,17 @@ describe('the class of a difference', () => {
     expect(classOf({ events: refund(25, { said: 'There.' }) })).toBe('text only')
     expect(classOf({ events: refund(25), close: returned({ refunded: 26 }) })).toBe('text only')
   })
+  it('is `text only` when what the run made of its input differs, and its place is named', () => {
+    const left = (said: string) =>
+      tapeOf({
+        events: refund(25),
+        header: { input: { messages: [] } },
+        close: { ...returned({ refunded: 25 }), input: { left: { messages: [said] } } },
+      })
+    expect(compareRuns(left('25 EUR'), left('25 EUR')).class).toBe('same')
+    const { class: name, outcome } = compareRuns(left('25 EUR'), left('2500 EUR'))
+    expect([name, outcome.at]).toEqual(['text only', { path: 'input.messages[0]', a: '25 EUR', b: '2500 EUR' }])
+  })
   it('is `number of calls` when the same tools are called with more model calls around them', () => {
     expect(classOf({ events: refund(25, { more: 1 }) })).toBe('number of calls')
   })

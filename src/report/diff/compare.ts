@@ -44,7 +44,7 @@ export function compareRuns(a: Tape, b: Tape): RunDiff {
   const trace = compareTraces(wanted, traceB, { args: 'exact' })
   const isSameSequence = trace.equal || compareTraces(wanted, traceB, { args: 'ignore' }).equal
   const steps = compareSteps(a, b)
-  const outcome = compareOutcomes(a.close?.outcome, b.close?.outcome)
+  const outcome = withInputs(compareOutcomes(a.close?.outcome, b.close?.outcome), a, b)
   const isSameText =
     outcome.same !== false && steps.every(({ differences }) => differences.every(({ isText }) => !isText))
   const lonely = steps.filter((row) => row.a === undefined || row.b === undefined)
@@ -78,6 +78,15 @@ function asideIn(a: Tape, b: Tape): (row: StepRow) => boolean {
 
 function asExpected({ layers }: Trace): ExpectedTrace {
   return { layers: layers.map((layer) => layer.map(({ name, args }) => ({ name, args: argsByKey(args) }))) }
+}
+
+/** Two runs that end alike, of one input, may have made something else of it. */
+function withInputs(outcome: OutcomeDiff, a: Tape, b: Tape): OutcomeDiff {
+  const [left, right] = [a.close?.input, b.close?.input]
+  const isOneInput = canonicalJson(a.header.input ?? null) === canonicalJson(b.header.input ?? null)
+  if (outcome.same !== true || left === undefined || right === undefined || !isOneInput) return outcome
+  const at = firstDifference(left.left ?? a.header.input, right.left ?? b.header.input, 'input')
+  return at === undefined ? outcome : { ...outcome, same: false, at: { path: at.path, a: at.recorded, b: at.live } }
 }
 
 function compareOutcomes(a: Outcome | undefined, b: Outcome | undefined): OutcomeDiff {
