@@ -131,8 +131,10 @@ for (const { name, agent = sumAgent, set } of controls.filter((one) => one.name.
     const kind = await blame(tape, { agent, ...asked }).then(
       ({ verdict, spent }) => {
         forks += spent.forks
-        if (verdict?.kind === 'confirmed') named += 1
-        return verdict?.kind ?? 'none'
+        if (verdict?.kind !== 'confirmed') return verdict?.kind ?? 'none'
+        const isOfStep = verdict.commitments.some(({ how }) => how !== 'draws')
+        if (isOfStep) named += 1
+        return isOfStep ? 'confirmed' : 'draws of the code'
       },
       (error: unknown) => {
         if (HarvestError.is(error)) return error.code
