@@ -6,6 +6,7 @@ import { commandHelp, rootHelp } from './help.ts'
 import type { CommandSpec } from './command.ts'
 import { parse, specNamed } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
+import { heard } from '../jobs/heard-signal.ts'
 import { specs } from './spec/index.ts'
 
 /*
@@ -21,6 +22,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 let running: CommandSpec | undefined
+const codes = { SIGHUP: 129, SIGTERM: 143 }
 try {
   process.exitCode = await run()
 } catch (thrown) {
@@ -35,6 +37,8 @@ try {
   if (!wantsJson(argv)) screen.note(asCommands(neutralLines(textOf(error)), spec))
   else screen.json({ error: HarvestError.is(error) ? withCommands(error, spec) : { message: String(error) } })
 }
+
+if (process.exitCode === exit.interrupted && heard.signal !== undefined) process.exitCode = codes[heard.signal]
 
 async function run(): Promise<number> {
   const parsed = parse(argv, specs)

@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { HarvestError, neutral, neutralLine } from '../errors/index.ts'
 import { repositoryOf, toRecord } from '../errors/usual-steps.ts'
 import { type OwnFile, preloadOption } from '../own-files.ts'
+import { heard } from './heard-signal.ts'
 
 /** A command line and where it runs. */
 export interface Program {
@@ -120,7 +121,10 @@ function withPreload(module: OwnFile): string {
  */
 function forwardSignals(send: (signal: NodeJS.Signals) => void, isOurs: boolean): () => void {
   const interrupt = (): void => (isOurs ? send('SIGTERM') : undefined)
-  const forward = (signal: NodeJS.Signals): void => send(signal)
+  const forward = (signal: NodeJS.Signals): void => {
+    heard.signal = signal as 'SIGHUP' | 'SIGTERM'
+    send(signal)
+  }
   process.on('SIGINT', interrupt)
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, forward)
   return () => {

@@ -197,7 +197,12 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect((await harvest(again, { cwd, env: { DESK_URL: desk.url, CI: '' } })).stderr).toBe('')
   })
 
-  it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {
+  it.each([
+    ['SIGKILL', null],
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('asks no model any more once %s ended it', async (signal, exitCode) => {
     const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1']
     const child = spawn(process.execPath, args, {
       cwd,
@@ -210,8 +215,8 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     const [code] = await once(child, 'close')
     await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
     expect(desk.asked).toHaveLength(1)
-    expect(code).toBe(signal === 'SIGINT' ? 130 : null)
-    if (signal === 'SIGINT') {
+    expect(code).toBe(exitCode)
+    if (exitCode !== null) {
       expect(said).toContain('HARVEST_CLI_INTERRUPTED')
       expect(said).toMatch(/nothing is known|Nothing is certified/)
       expect(printed(said, 'to go on')).toEqual(['blame', 'bad', ...right, '--live', '--parallel', '1'])
