@@ -336,6 +336,7 @@ export class HeldRun implements Recording {
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }
     let given: PastEnd['given'] = {}
+    this.#given?.end()
     if (verdict.isKept) this.attempt(() => (outcome = encodedOutcome(live)))
     if (verdict.isKept) this.attempt(() => (given = this.#given?.left() ?? {}))
     this.#end = { moment, outcome, verdict, timers, reads: notedReads(this.reads), given }

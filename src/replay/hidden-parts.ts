@@ -238,7 +238,8 @@ export class HiddenParts {
 }
 
 const uncomparedInput = {
-  unseen: 'the tape does not hold what the run made of its input: record it again',
+  unseen:
+    'the tape does not hold what the run made of its input: its recorder is an older one, or a run beside it had a part of the same input',
   unchanged:
     'the recorded run left the input that the recorder got as it was: the agent had a copy of it, or changes it only now',
   'not taken': 'the recorded run changed its input, and this agent takes none: hand it the one that the replay gives',

@@ -432,7 +432,10 @@ export interface TapeClose {
   readonly unseen?: readonly number[]
   /** Of those of which a reader took a part and stopped before the rest. Absent: the recorder did not look, or there was no answer. */
   readonly inPart?: readonly number[]
-  /** What the run made of its input. Absent: the recorder did not look, or the input is nothing that code can change. */
+  /**
+   * What the run made of its input. Absent: the recorder did not look, the input is nothing that code can change, or a run beside it
+   * had a part of the same input, which was changed.
+   */
   readonly input?: InputLeft
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]

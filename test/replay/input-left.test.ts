@@ -131,6 +131,44 @@ describe('how an agent leaves its input', () => {
     expect(await replayed(tape, () => answering()(question()))).toEqual(listed)
   })
 
+  it('is listed where two runs beside each other have a part of it, which changed since both began', async () => {
+    const recorder = createRecorder({ dir })
+    const counter = { runs: 0 }
+    const tools = ['refund']
+    const both = Promise.withResolvers<void>()
+    let waiting = 0
+    const counting = async (input: unknown): Promise<void> => {
+      const { counter: counted, messages } = input as Conversation & { readonly counter: { runs: number } }
+      if (++waiting === 2) both.resolve()
+      await both.promise
+      await refund(25)
+      counted.runs++
+      messages.push({ role: 'assistant', content: 'Done.' })
+    }
+    const record = async (id: string, shared: object) => {
+      const input = { ...question(), counter: { runs: 0 }, ...shared }
+      await recorder.run({ agent: 'shop', id, input }, () => counting(input))
+      return readTape(join(dir, `${id}.tape.jsonl`))
+    }
+    const [one, other] = await Promise.all([record('beside-1', { counter }), record('beside-2', { counter })])
+    expect([one.close?.input, other.close?.input]).toEqual([undefined, undefined])
+    waiting = 1
+    expect(await replayed(other, counting)).toEqual(listed)
+    // What both have and neither changes is no reason.
+    waiting = 0
+    const [third] = await Promise.all([record('beside-3', { tools }), record('beside-4', { tools })])
+    expect(third.close?.input?.left).toBeDefined()
+    waiting = 1
+    expect(await replayed(third, counting)).toEqual(same)
+    // One after the other, the first of which is not kept.
+    waiting = 1
+    const dropping = createRecorder({ dir, sample: 0, keep: { tools: ['none'] } })
+    const given = { ...question(), counter }
+    await dropping.run({ agent: 'shop', input: given }, () => counting(given))
+    waiting = 1
+    expect((await record('beside-5', { counter })).close?.input?.left).toBeDefined()
+  })
+
   it('is listed where the input holds what a replay gives without its methods', async () => {
     const withSignal = () => ({ ...question(), stop: new Stop() })
     const stopping = async (input: unknown) => {

@@ -82,14 +82,16 @@ function hearSessions(): void {
           const due: (() => void)[] = []
           beforeHead.set(stream, due)
           const { emit } = stream
-          stream.emit = function (this: ClientHttp2Stream, ...said: unknown[]) {
-            if (said[0] === 'response') {
-              hearAnswered({ stream, headers: said[1] as StreamMessage['headers'] })
-              beforeHead.delete(stream)
-              for (const hear of due.splice(0)) hear()
-            }
-            return Reflect.apply(emit, this, said) as boolean
-          }
+          Object.assign(stream, {
+            emit(this: ClientHttp2Stream, ...said: unknown[]) {
+              if (said[0] === 'response') {
+                hearAnswered({ stream, headers: said[1] as StreamMessage['headers'] })
+                beforeHead.delete(stream)
+                for (const hear of due.splice(0)) hear()
+              }
+              return Reflect.apply(emit, this, said) as boolean
+            },
+          })
           return stream
         },
       'observe',
