@@ -1,2 +1,2 @@
-/** What came to this process while it waited for a program, which it then ended. */
+/** The signal that this process got while it waited for a program, and passed on to it. */
 export const heard: { signal?: 'SIGHUP' | 'SIGTERM' } = {}

@@ -53,9 +53,11 @@ export function unreachedIn(
   const { failures, answered } = outcomesOf(exchangesIn(events), before)
   // What a tape answered was not asked for real.
   const ofTape = new Set<TapeEvent>(recorded)
-  const lost = failures.findLast(({ event, key, isItsWay }) => {
+  const alikeOf = ({ key }: Failure): readonly Failure[] => known.filter((one) => one.key === key)
+  const all = failures.filter((failed) => {
+    const { event, isItsWay } = failed
     if (ofTape.has(event) || isBeaten(event, answered)) return false
-    const alike = known.filter((one) => one.key === key)
+    const alike = alikeOf(failed)
     if (isItsWay && alike.length > 0) return false
     const place = placeOf(event, answered)
     // A question has the ids of the answers before it, and resampled answers have others.
@@ -65,6 +67,8 @@ export function unreachedIn(
     const question = questionOf(event)
     return !answered.some((one) => questionOf(one) === question)
   })
+  // One that was there when it was recorded is rarely what has to be put right.
+  const lost = all.findLast((failed) => alikeOf(failed).length === 0) ?? all.at(-1)
   if (lost !== undefined) return lost
   const call = lostCallIn(events, recorded)
   return call && { event: call.event, ...unconnected(noService, call.said) }

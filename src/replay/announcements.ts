@@ -311,6 +311,11 @@ const said = {
     did: 'left its input in another state',
     why: 'An agent may answer by what it makes of its input: how it leaves it must be as recorded, as a return value is.',
   },
+  untouched: {
+    code: 'HARVEST_STATES',
+    did: 'left its input in another state',
+    why: 'It changed nothing of the object that the replay hands it, and did when recorded. Where it works on a copy, as one that a schema makes, let it work on the input itself.',
+  },
 } as const
 
 /** No case says what a state is to be: an update has nowhere to put it. */

@@ -1000,7 +1000,7 @@ export class ReplayRun {
     const found = this.input.compare(this)
     if (found === undefined) return
     this.states.leftInput(found)
-    this.#judge('states', 'input', this.states.made)
+    this.#judge('states', this.input.given.left?.isChanged === false ? 'untouched' : 'input', this.states.made)
   }
 
   /** Where messages and marks stand, which are as expected by themselves. */
@@ -1125,7 +1125,11 @@ export class ReplayRun {
     this.problems.push(problem.driftRefused(this.tape, drift, isStrict, this.lostAwaits.hasThrown))
   }
 
-  #judge(of: DriftClass, kind: 'message' | 'mark' | 'state' | 'input', found: readonly AnnouncementDifference[]): void {
+  #judge(
+    of: DriftClass,
+    kind: 'message' | 'mark' | 'state' | 'input' | 'untouched',
+    found: readonly AnnouncementDifference[],
+  ): void {
     const policy = this.#policyOf(of)
     if (policy === 'ignore' || found.length === 0) return
     for (const { step, stepNumber, name, path, recorded, live, site } of found) {

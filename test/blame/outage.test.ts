@@ -475,6 +475,8 @@ describe('a run whose wrapped functions run for real', () => {
 describe('a run that asks two models at once and takes the first answer', () => {
   let slow = 'two'
   let isPrimaryDown = false
+  /** The slow one says so. */
+  let isRefused = false
   /** No two answers are the same, so that questions behind them are not. */
   let answers = 100
   const base = served(
@@ -483,6 +485,10 @@ describe('a run that asks two models at once and takes the first answer', () => 
       request.on('data', (chunk) => (body += chunk))
       request.on('end', () => {
         const { model } = JSON.parse(body) as { model: string }
+        if (isRefused && model === slow) {
+          response.statusCode = 401
+          return void response.end()
+        }
         if (model === slow) return
         if (isPrimaryDown && model === 'one') {
           response.statusCode = 503
@@ -564,6 +570,22 @@ describe('a run that asks two models at once and takes the first answer', () => 
     }
     const forkedBehind = await graded(behind)
     expect(await forkedBehind()).toEqual({ grade: 'bad', because: undefined })
+  })
+
+  test('has no grade for what is new where one fails as it did and another one fails now', async () => {
+    isPrimaryDown = true
+    slow = ''
+    const both = async (): Promise<string> => {
+      const { signal } = new AbortController()
+      const decided = await ask('two', signal, 'Well?').catch(() => 'someone else will')
+      await ask('one', signal, 'What kind?').catch(() => '')
+      return decided
+    }
+    const again = await graded(both)
+    slow = 'two'
+    isRefused = true
+    expect(await again()).toEqual({ grade: 'ungraded', because: 'A model answered with status 401' })
+    isRefused = false
   })
 
   test('is graded where the first one is down as it was when recorded, and another one answers', async () => {

@@ -98,6 +98,14 @@ describe('how an agent leaves its input', () => {
     })
   })
 
+  it('of an agent that changes nothing of it is different, and a copy is named as what may be why', async () => {
+    const tape = await recorded(answering())
+    const copying = await replayTape(tape, (input) => answering()(structuredClone(input)))
+    expect(copying.problems[0]?.message).toContain('Where it works on a copy')
+    const other = await replayTape(tape, answering('Refunded 1000 EUR.'))
+    expect(other.problems[0]?.message).not.toContain('a copy')
+  })
+
   it('is compared where the agent throws, and where it yields', async () => {
     const throwing = (said: string) =>
       answering(said, () => {
