@@ -62,7 +62,7 @@ export function unreachedIn(
     const place = placeOf(event, answered)
     // A question has the ids of the answers before it, and resampled answers have others.
     const isSamePlace = alike.some((one) => placeOf(one.event, then.answered) === place)
-    if (isSamePlace && (isSameEnd || event.aborted !== undefined)) return false
+    if (isSamePlace && (isSameEnd || isLeft(event))) return false
     if (alike.length > 0 && isDoneWithout(event, then.answered, answered)) return false
     const question = questionOf(event)
     return !answered.some((one) => questionOf(one) === question)
@@ -107,10 +107,18 @@ function outcomesOf(
   return { failures, answered }
 }
 
+/** Whether the agent gave it up, or left it open, before anything of an answer came. */
+function isLeft({ response, error }: ExchangeEvent): boolean {
+  return response === undefined && error === undefined
+}
+
+/** All of these are one kind of failure. */
+const leftKey = 'left'
+
 /** Whether an agent gave a call up, or left it open, for the answer to the same question that was asked beside it. */
 function isBeaten(event: ExchangeEvent, answered: readonly ExchangeEvent[]): boolean {
-  const { n, response, error, aborted } = event
-  if (response !== undefined || error !== undefined) return false
+  const { n, aborted } = event
+  if (!isLeft(event)) return false
   const until = aborted?.[0] ?? Number.POSITIVE_INFINITY
   const said = saidIn(event)
   const isBeside = (one: ExchangeEvent): boolean =>
@@ -142,8 +150,9 @@ function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Fail
   if (readModelCall(event) === undefined) return failureOfService(event)
   const { response, error, aborted } = event
   const inside = errorIn(event)
-  if (aborted !== undefined && inside === undefined)
-    return response === undefined ? { event, because: givenUp, key: givenUp, isItsWay: false } : undefined
+  // A fork may not see that the agent gave it up: then it is open at its end.
+  if (isLeft(event)) return { event, because: aborted === undefined ? noModel : givenUp, key: leftKey, isItsWay: false }
+  if (aborted !== undefined && inside === undefined) return undefined
   if (response === undefined) return failure(event, error ? unconnected(noModel, error.message) : { because: noModel })
   const { status } = response
   if (status >= 400) {

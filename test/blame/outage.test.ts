@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -130,22 +131,23 @@ describe('a run whose last question failed when it was recorded', () => {
     }),
   )
   /** Asks twice, and says the same whenever it has no second answer. */
-  const agent = async (): Promise<string> => {
+  const agent = async (isLeft = false): Promise<string> => {
     const messages: object[] = [{ role: 'user', content: 'Well?' }]
     for (let turn = 0; turn < 2; turn++) {
-      const answer = await fetch(`${base()}/v1/chat/completions`, {
+      const asked = fetch(`${base()}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'm', messages }),
-        signal: AbortSignal.timeout(400),
+        ...(isLeft ? {} : { signal: AbortSignal.timeout(400) }),
       }).catch(() => undefined)
+      const answer = await (isLeft ? Promise.race([asked, sleep(400, undefined)]) : asked)
       if (answer?.ok !== true) return 'failed'
       const { choices } = (await answer.json()) as { choices: { message: object }[] }
       messages.push(choices[0]!.message)
     }
     return 'answered'
   }
-  const draw = async (then: readonly Fault[], now: readonly Fault[], asked: () => Promise<unknown> = agent) => {
+  const draw = async (then: readonly Fault[], now: readonly Fault[], asked: () => Promise<unknown> = () => agent()) => {
     faults = then
     const recorder = createRecorder({ dir })
     await Promise.resolve(recorder.run({ agent: 'asker', input: {} }, asked)).catch(() => {})
@@ -186,6 +188,14 @@ describe('a run whose last question failed when it was recorded', () => {
       expect(await draw([undefined, fault], [undefined, fault], thrown)).toBe('bad')
     },
   )
+
+  test('is graded where it leaves a question open again, at the same place, and not where one before stays open', async () => {
+    const leaving = async (): Promise<string> => agent(true)
+    expect(await draw([undefined, 'silence'], [undefined, 'silence'], leaving)).toBe('bad')
+    expect(await draw([undefined, 'silence'], ['silence', 'silence'], leaving)).toBe(
+      'ungraded: A model had not answered when the agent gave it up',
+    )
+  })
 })
 
 describe('a run whose provider fails in the middle of an answer', () => {
