@@ -6,7 +6,6 @@ import { commandHelp, rootHelp } from './help.ts'
 import type { CommandSpec } from './command.ts'
 import { parse, specNamed } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
-import { heard } from '../jobs/heard-signal.ts'
 import { specs } from './spec/index.ts'
 
 /*
@@ -38,7 +37,10 @@ try {
   else screen.json({ error: HarvestError.is(error) ? withCommands(error, spec) : { message: String(error) } })
 }
 
-if (process.exitCode === exit.interrupted && heard.signal !== undefined) process.exitCode = codes[heard.signal]
+if (process.exitCode === exit.interrupted) {
+  const { heard } = await import('../jobs/heard-signal.ts')
+  if (heard.signal !== undefined) process.exitCode = codes[heard.signal]
+}
 
 async function run(): Promise<number> {
   const parsed = parse(argv, specs)
