@@ -36,7 +36,7 @@ import {
 } from './index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import { isOfSystem, requireRoom, tellUnkept, unwritable } from '../tape/kept-files.ts'
+import { isOfSystem, tellUnkept, tryRoom, unwritable } from '../tape/kept-files.ts'
 import { threadBlocked } from './blocked.ts'
 import { type ProgramExit, outputOf, runProgram } from './program.ts'
 import { ownPath } from '../own-files.ts'
@@ -338,10 +338,9 @@ const answerBytes = 64 * 1024
 
 function requireAnswerRoom(folder: string, spent: Spent | undefined): void {
   try {
-    requireRoom(folder, answerBytes)
+    tryRoom(folder, answerBytes)
   } catch (error) {
-    if (!HarvestError.is(error)) throw error
-    throw withSpent(notAsked(join(folder, 'results.jsonl'), error.cause), spent)
+    throw withSpent(notAsked(join(folder, 'results.jsonl'), error), spent)
   }
 }
 

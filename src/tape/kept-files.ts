@@ -26,21 +26,27 @@ export function writeKeptFile(path: string, content: string | Uint8Array): void 
 }
 
 /**
- * Tries to write so many bytes to a folder, which is made where it is missing; nothing of them stays.
+ * Tries to write so many bytes to a folder in which commands keep what they have of a tape, and makes it where it is missing; nothing
+ * of the bytes stays.
  *
  * @throws HARVEST_RECORDINGS_WRITE when the system says no
  */
 export function requireRoom(folder: string, bytes: number): void {
-  const temporary = temporaryFor(`${folder}/room`)
   try {
     makeKeptFolder(folder)
-    try {
-      fs.writeFileSync(temporary, Buffer.alloc(bytes), { mode: 0o600, flag: 'wx', flush: true })
-    } finally {
-      removeQuietly(temporary)
-    }
+    tryRoom(folder, bytes)
   } catch (error) {
     throw unwritable(`${folder}/`, error)
+  }
+}
+
+/** Tries to write so many bytes to a folder that is there; nothing of them stays. Errors are those of the system. */
+export function tryRoom(folder: string, bytes: number): void {
+  const temporary = temporaryFor(`${folder}/room`)
+  try {
+    fs.writeFileSync(temporary, Buffer.alloc(bytes), { mode: 0o600, flag: 'wx', flush: true })
+  } finally {
+    removeQuietly(temporary)
   }
 }
 
