@@ -999,8 +999,8 @@ export class ReplayRun {
   #judgeInput(): void {
     const found = this.input.compare(this)
     if (found === undefined) return
-    this.states.leftInput(found)
-    this.#judge('states', this.input.given.left?.isChanged === false ? 'untouched' : 'input', this.states.made)
+    const kind = this.input.given.left?.isChanged === false ? 'untouched' : 'input'
+    this.#judge('states', kind, this.states.leftInput(found))
   }
 
   /** Where messages and marks stand, which are as expected by themselves. */

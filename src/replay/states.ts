@@ -67,12 +67,18 @@ export class States {
     return snapshot
   }
 
-  /** The run is over: how the agent left its input. */
-  leftInput(found: readonly InputDifference[]): void {
+  /**
+   * The run is over: how the agent left its input.
+   *
+   * @returns what differs in that, and not in snapshots before it
+   */
+  leftInput(found: readonly InputDifference[]): readonly AnnouncementDifference[] {
     this.#isInput = true
     if (found.length === 0) this.#same++
-    for (const difference of found)
-      this.#different.push({ ...difference, name: 'the input, at the end', ...this.#stepsBefore(Infinity) })
+    const at = { name: 'the input, at the end', ...this.#stepsBefore(Infinity) }
+    const different = found.map((difference) => ({ ...difference, ...at }))
+    this.#different.push(...different)
+    return different
   }
 
   /** @param ran - whether the body of a recorded call ran */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRecorder, type RecorderOptions, tool } from '../../src/record/index.ts'
+import { createRecorder, type RecorderOptions, state, tool } from '../../src/record/index.ts'
 import { inexactParts } from '../../src/replay/inexact.ts'
 import { verdictOf } from '../../src/replay/run-verdict.ts'
 import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
@@ -122,6 +122,18 @@ describe('how an agent leaves its input', () => {
     const pieces = await recorded(yielding('Done.'))
     expect(await replayed(pieces, yielding('Done.'))).toMatchObject({ verdict: 'same', codes: [] })
     expect(await replayed(pieces, yielding('Gone.'))).toMatchObject({ verdict: 'different', codes: ['HARVEST_STATES'] })
+  })
+
+  it('is listed once where a snapshot differs too, and neither decides', async () => {
+    const noting = (total: number, said: string) => async (input: unknown) => {
+      state('total', total)
+      await answering(said)(input)
+    }
+    const tape = await recorded(noting(25, 'Done.'))
+    const reported = async (said: string) =>
+      (await replayed(tape, noting(2500, said), { drift: { states: 'report' } })).paths
+    expect(await reported('Done.')).toEqual(['total'])
+    expect(await reported('Gone.')).toEqual(['total', 'input.messages[1].content'])
   })
 
   it('is listed where the recorder got a copy, which an unchanged agent left alone', async () => {
