@@ -21,7 +21,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 let running: CommandSpec | undefined
-const codes = { SIGHUP: 129, SIGTERM: 143 }
 try {
   process.exitCode = await run()
 } catch (thrown) {
@@ -39,7 +38,7 @@ try {
 
 if (process.exitCode === exit.interrupted) {
   const { heard } = await import('../jobs/heard-signal.ts')
-  if (heard.signal !== undefined) process.exitCode = codes[heard.signal]
+  process.exitCode = heard.exitCode ?? exit.interrupted
 }
 
 async function run(): Promise<number> {

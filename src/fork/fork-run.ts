@@ -469,12 +469,12 @@ export class ForkRun {
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const refused = this.outside.reach(kind, target, madeAt ? siteIn(madeAt) : userSite())
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    const refused = this.outside.reach(kind, target, site)
     if (refused === undefined) return undefined
     if (!this.isReal) return this.problem(problem.escaped(this.place(madeAt), kind, refused))
     this.#leave()
     const { tail } = this.plan
-    const site = madeAt ? siteIn(madeAt) : userSite()
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     return this.problem(blockedLive(this.tape, { kind, target: refused, site }, areToolsReal))
   }

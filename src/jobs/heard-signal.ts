@@ -1,2 +1,2 @@
-/** The signal that this process got while it waited for a program, and passed on to it. */
-export const heard: { signal?: 'SIGHUP' | 'SIGTERM' } = {}
+/** How a process ends that got a signal while it waited for a program, and passed it on to that. */
+export const heard: { exitCode?: number } = {}

@@ -122,7 +122,7 @@ function withPreload(module: OwnFile): string {
 function forwardSignals(send: (signal: NodeJS.Signals) => void, isOurs: boolean): () => void {
   const interrupt = (): void => (isOurs ? send('SIGTERM') : undefined)
   const forward = (signal: NodeJS.Signals): void => {
-    heard.signal = signal as 'SIGHUP' | 'SIGTERM'
+    heard.exitCode = 128 + signalNumber(signal)
     send(signal)
   }
   process.on('SIGINT', interrupt)
