@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import { forkSourceOf } from '../../src/blame/fork-source.ts'
+import { forkSourceOf, type ForkSourceOptions } from '../../src/blame/fork-source.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
 import { openBudget } from '../../src/live/index.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
@@ -18,6 +18,22 @@ beforeAll(installReplay)
 
 /** Grades `bad` what is graded at all. */
 const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
+
+/** Records a run of an agent, and gives what forks it from its beginning, each time once. */
+async function forksOf(agent: () => Promise<unknown>, more: Partial<ForkSourceOptions> = {}) {
+  const recorder = createRecorder({ dir })
+  const run = Promise.resolve(recorder.run({ agent: 'asker', input: {} }, () => agent()))
+  // An agent that is to throw is a run as well.
+  await run.catch((error: Error) => expect(error.message).toBe('no answer'))
+  const options = { load: async () => agent, oracle, budget: openBudget({}), timeoutMs: 20_000, ...more }
+  const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), options)
+  return async () => {
+    const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
+    return { grade, because }
+  }
+}
+const textOf = ({ grade, because }: { readonly grade: string; readonly because: string | undefined }): string =>
+  because === undefined ? grade : `${grade}: ${because}`
 
 describe('a run whose provider fails in its middle', () => {
   /** How often the long question is refused before it is answered. */
@@ -149,17 +165,9 @@ describe('a run whose last question failed when it was recorded', () => {
   }
   const draw = async (then: readonly Fault[], now: readonly Fault[], asked: () => Promise<unknown> = () => agent()) => {
     faults = then
-    const recorder = createRecorder({ dir })
-    await Promise.resolve(recorder.run({ agent: 'asker', input: {} }, asked)).catch(() => {})
-    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
-      load: async () => asked,
-      oracle,
-      budget: openBudget({}),
-      timeoutMs: 20_000,
-    })
+    const again = await forksOf(asked)
     faults = now
-    const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
-    return because === undefined ? grade : `${grade}: ${because}`
+    return textOf(await again())
   }
   const thrown = async (): Promise<string> => {
     if ((await agent()) === 'failed') throw new Error('no answer')
@@ -393,21 +401,9 @@ describe('a run whose tools run for real', () => {
     await (await fetch(`${base()}/v1/chat/completions`, { method: 'POST', headers, body })).text()
     return order
   }
-  const draw = async (isDownThen: boolean) => {
+  const draw = (isDownThen: boolean) => {
     isDown = isDownThen
-    const recorder = createRecorder({ dir })
-    await recorder.run({ agent: 'asker', input: {} }, agent)
-    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
-      load: async () => agent,
-      oracle,
-      budget: openBudget({}),
-      timeoutMs: 20_000,
-      tools: 'live',
-    })
-    return async () => {
-      const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
-      return { grade, because }
-    }
+    return forksOf(agent, { tools: 'live' })
   }
 
   test('has no grade where a service is down that answered when it was recorded', async () => {
@@ -454,18 +450,9 @@ describe('a run whose wrapped functions run for real', () => {
   const down = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' })
   const grade = async (then: Error | undefined, now: Error) => {
     fault = then
-    const recorder = createRecorder({ dir })
-    await recorder.run({ agent: 'asker', input: {} }, agent)
-    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
-      load: async () => agent,
-      oracle,
-      budget: openBudget({}),
-      timeoutMs: 20_000,
-      tools: 'live',
-    })
+    const again = await forksOf(agent, { tools: 'live' })
     fault = now
-    const { grade: given, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
-    return because === undefined ? given : `${given}: ${because}`
+    return textOf(await again())
   }
 
   test.each<[string, Error]>([
@@ -518,17 +505,7 @@ describe('a run that asks two models at once and takes the first answer', () => 
     if (!answer.ok) throw new Error(`status ${answer.status}`)
     return `${said} ${await answer.text()}`
   }
-  const graded = async (agent: () => Promise<unknown>) => {
-    const recorder = createRecorder({ dir })
-    await recorder.run({ agent: 'asker', input: {} }, agent)
-    const tape = readTape(recorder.lastTape ?? '')
-    const options = { load: async () => agent, oracle, budget: openBudget({}), timeoutMs: 20_000, isCrossVersion: true }
-    const source = await forkSourceOf(tape, options)
-    return async () => {
-      const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
-      return { grade, because }
-    }
-  }
+  const graded = (agent: () => Promise<unknown>) => forksOf(agent, { isCrossVersion: true })
 
   test('is graded, whichever answers first', async () => {
     const hedging = async (): Promise<string> => {
