@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isLeftOver } from '../../src/tape/new-file.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BlamedRun } from '../../src/blame/run-blame.ts'
 import { parseTape, serializeTape } from '../../src/tape/index.ts'
@@ -216,6 +217,10 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
     expect(desk.asked).toHaveLength(1)
     expect(code).toBe(exitCode)
+    // Its worker goes a moment later, and until then another blame of the tape is refused.
+    const locks = () =>
+      globSync(join(cwd, 'recordings/inbox/.forks/*/.blame.lock.*')).filter((lock) => !isLeftOver(lock))
+    await expect.poll(locks, { timeout: 60_000 }).toEqual([])
     if (exitCode !== null) {
       expect(said).toContain('HARVEST_CLI_INTERRUPTED')
       expect(said).toMatch(/nothing is known|Nothing is certified/)
