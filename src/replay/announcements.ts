@@ -318,11 +318,12 @@ const said = {
   },
 } as const
 
+/** How a state that is no decision of the agent, such as the id of a process, is left out. */
+export const toExcludeStates =
+  "to exclude states from the verdict, in the case or the config: drift: { states: 'report' }"
+
 /** No case says what a state is to be: an update has nowhere to put it. */
-const toRecordAgain = [
-  'if the new state is right: record the run again',
-  "to exclude states from the verdict, in the case or the config: drift: { states: 'report' }",
-]
+const toRecordAgain = ['if the new state is right: record the run again', toExcludeStates]
 
 /** The one problem for all messages, or all marks, that are not as expected. */
 export function announcementProblem(
