@@ -1,3 +1,4 @@
+// Over 300 lines: one question, which failure of a model or a service leaves a run without a grade; its rules hold together.
 import { askedIn, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
 import { lostCallIn } from './lost-calls.ts'
