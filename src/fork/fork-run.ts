@@ -287,8 +287,12 @@ export class ForkRun {
     return this.#over
   }
 
+  /** The agent came to its end: what is under way is ended for it. */
+  isEnding = false
+
   finish(): void {
     this.waitsForModel = [...this.#underWay.values()].some(({ isModel }) => isModel)
+    this.isEnding = true
     // A run that is over pays for no more tokens.
     for (const control of this.#underWay.keys()) control.abort()
     this.#over = true

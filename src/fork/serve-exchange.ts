@@ -372,7 +372,8 @@ function asked(
     abort() {
       if (isOver) return
       finish()
-      heard.event.aborted = heard.moment()
+      // What is under way when the run is over was not given up; what a model is asked is for an answer.
+      if (model !== undefined || !run.isEnding) heard.event.aborted = heard.moment()
       sent.abort()
       // Given up before anything came: what was asked is paid for all the same.
       if (model && heard.event.response === undefined) pay(run, heard.event, model.model, outgoing.body.length)

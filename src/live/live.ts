@@ -227,17 +227,19 @@ class LiveRun {
     const sent = forward(live, sink, {
       moment: () => this.moment(),
       ended: (response, error) => {
-        pay?.(note({ response, ...(error && { error }) }))
+        const whole = note({ response, ...(error && { error }) })
+        pay?.(whole)
         this.#underWay.delete(control)
       },
       failed: (error) => {
-        note({ error })
-        this.#underWay.delete(control)
+        // That the agent gave it up is why.
+        if (this.#underWay.delete(control)) note({ error })
       },
     })
     const control: ExchangeControl = {
       abort: () => {
-        if (this.#underWay.has(control)) note({ aborted: this.moment() })
+        // What is under way when the run is over was not given up; what a model is asked is for an answer.
+        if (this.#underWay.delete(control) && (pay !== undefined || !this.over)) note({ aborted: this.moment() })
         sent.abort()
       },
     }

@@ -52,12 +52,13 @@ export function unreachedIn(
   const got = new Set(then.answered.map(questionOf))
   const known = then.failures.filter(({ event }) => !got.has(questionOf(event)))
   const { failures, answered } = outcomesOf(exchangesIn(events), before)
+  const hedges = new Set(then.failures.flatMap(({ event }) => hedgesOf(event, then.answered)))
   // What a tape answered was not asked for real.
   const ofTape = new Set<TapeEvent>(recorded)
   const alikeOf = ({ key }: Failure): readonly Failure[] => known.filter((one) => one.key === key)
   const all = failures.filter((failed) => {
     const { event, isItsWay } = failed
-    if (ofTape.has(event) || isBeaten(event, answered)) return false
+    if (ofTape.has(event) || hedgesOf(event, answered).some((pair) => hedges.has(pair))) return false
     const alike = alikeOf(failed)
     if (isItsWay && alike.length > 0) return false
     const place = placeOf(event, answered)
@@ -119,22 +120,30 @@ function outcomesOf(
 }
 
 /** Whether the agent gave it up, or left it open, before anything of an answer came. */
-function isLeft({ response, error }: ExchangeEvent): boolean {
-  return response === undefined && error === undefined
+function isLeft({ response, error, aborted }: ExchangeEvent): boolean {
+  return response === undefined && (error === undefined || aborted !== undefined)
 }
 
 /** All of these are one kind of failure. */
 const leftKey = 'left'
 
-/** Whether an agent gave a call up, or left it open, for the answer to the same question that was asked beside it. */
-function isBeaten(event: ExchangeEvent, answered: readonly ExchangeEvent[]): boolean {
+/**
+ * The models of which an agent gave one up, or left it open, for the answer of the other to the same question, asked beside it. One
+ * that did so when it was recorded takes the first answer; of another it is unknown whether it can do without.
+ */
+function hedgesOf(event: ExchangeEvent, answered: readonly ExchangeEvent[]): readonly string[] {
   const { n, aborted } = event
-  if (!isLeft(event)) return false
-  const until = aborted?.[0] ?? Number.POSITIVE_INFINITY
   const said = saidIn(event)
+  if (!isLeft(event) || said === undefined) return []
+  const until = aborted?.[0] ?? Number.POSITIVE_INFINITY
   const isBeside = (one: ExchangeEvent): boolean =>
     one.n < until && one.response!.moment[0] > n && one.response!.moment[0] < until
-  return said !== undefined && answered.some((one) => isBeside(one) && saidIn(one) === said)
+  const beside = answered.filter((one) => isBeside(one) && saidIn(one) === said)
+  return beside.map((one) => [event, one].map(modelAt).sort().join(' '))
+}
+
+function modelAt(event: ExchangeEvent): string {
+  return `${event.url} ${readModelCall(event)?.request.model ?? ''}`
 }
 
 /** What a model is asked, by any name of a model and with any settings. */
@@ -178,13 +187,17 @@ function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Fail
   return said === undefined ? undefined : failure(event, { because: `${brokeOff}: ${said}`, status, said })
 }
 
-/** What a service says of a question is an answer, be it a refusal; that it is down is no answer. */
+/** What a service says of a question is an answer, be it a refusal; that it is down, or asked too often, is no answer. */
 function failureOfService(event: ExchangeEvent): Failure | undefined {
   const { via, response, error, aborted, oneWay } = event
-  if (via === 'stdio' || via === 'websocket' || aborted !== undefined || oneWay === true) return undefined
+  if (via === 'stdio' || via === 'websocket' || oneWay === true) return undefined
+  if (isLeft(event)) return aborted && failure(event, { because: serviceGivenUp }, true)
   if (response === undefined) return error && failure(event, unconnected(noService, error.message), true)
   const { status } = response
-  if (status >= 500) return failure(event, { because: `${serviceRefused} ${status}`, status }, true)
+  if (status >= 500 || status === 408 || status === 429)
+    return failure(event, { because: `${serviceRefused} ${status}`, status }, true)
+  // What comes without end is left when there was enough of it.
+  if (aborted !== undefined) return undefined
   return error && failure(event, { because: `${serviceBrokeOff}: ${error.message}`, status, said: error.message }, true)
 }
 
@@ -203,8 +216,12 @@ function unconnected(who: string, said: string): Omit<Unreached, 'event'> {
 /** The class of an error in an answer that began well. */
 function errorIn(event: ExchangeEvent): string | undefined {
   if (event.response === undefined || event.response.status >= 400) return undefined
-  return readModelCall(event)?.response?.error
+  const { error, finish = '' } = readModelCall(event)?.response ?? {}
+  return error ?? (failedEnds.has(finish.toLowerCase()) ? `it ended with ${finish}` : undefined)
 }
+
+/** Reasons for an end that are the provider's and not the model's: OpenRouter, the AI gateway, Cohere, OCI. */
+const failedEnds: ReadonlySet<string> = new Set(['error', 'failed', 'timeout'])
 
 /**
  * Whether a whole answer lacks the reason for its end that each recorded one of its dialect has, and the last word of a stream as
@@ -267,6 +284,7 @@ const brokeOff = 'A model broke off its answer'
 const noService = 'A service could not be reached'
 const serviceRefused = 'A service answered with status'
 const serviceBrokeOff = 'A service broke off its answer'
+const serviceGivenUp = 'A service had not answered when the agent gave it up'
 const givenUp = 'A model had not answered when the agent gave it up'
 /** Why a run has no grade whose time was up while it waited for a model. */
 export const unansweredText = 'A model had not answered when the time of the run was up'
@@ -294,7 +312,7 @@ export function isUnreached(because: string): boolean {
 
 /** Whether a service is why a run has no grade. */
 export function isOfService(because: string): boolean {
-  return [noService, serviceRefused, serviceBrokeOff].some((text) => because.startsWith(text))
+  return [noService, serviceRefused, serviceBrokeOff, serviceGivenUp].some((text) => because.startsWith(text))
 }
 
 /** `{"error":{"message":"…"}}` and its kin; other bodies are pages of a proxy. */

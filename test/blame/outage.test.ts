@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { forkSourceOf, type ForkSourceOptions } from '../../src/blame/fork-source.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
-import { openBudget } from '../../src/live/index.ts'
+import { openBudget, runLive } from '../../src/live/index.ts'
+import { unreachedIn } from '../../src/live/unreached.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -30,6 +31,17 @@ async function forksOf(agent: () => Promise<unknown>, more: Partial<ForkSourceOp
   return async () => {
     const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
     return { grade, because }
+  }
+}
+/** The same for runs that are not forked: why one has no grade. */
+async function rerunsOf(agent: () => Promise<unknown>): Promise<() => Promise<string | undefined>> {
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'asker', input: {} }, () => agent())
+  const tape = readTape(recorder.lastTape ?? '')
+  return async () => {
+    const options = { signal: AbortSignal.timeout(20_000), budget: openBudget({}), tools: 'live' } as const
+    const { events, comparison } = await runLive(tape, agent, options)
+    return unreachedIn(events, tape.events, comparison.outcomeEqual === true)?.because
   }
 }
 const textOf = ({ grade, because }: { readonly grade: string; readonly because: string | undefined }): string =>
@@ -215,6 +227,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
     | 'a refusal'
     | 'a page of a gateway'
     | 'no reason for its end'
+    | 'an end by the provider'
+    | 'an error beside the answer'
     | 'a whole answer'
   let way: Way = 'a whole answer'
   let word = ''
@@ -241,8 +255,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
     // What was sent has to be read before it is over.
     setTimeout(() => {
       if (way === 'a connection that breaks') response.destroy()
-      else if (way === 'a whole answer' || way === 'no reason for its end') response.end(end)
-      else response.end(way === 'no end' ? '' : error)
+      else if (way === 'no end') response.end()
+      else response.end(way === 'an error in the stream' ? error : end)
     }, 20)
   }
   function openai(response: ServerResponse): void {
@@ -250,11 +264,17 @@ describe('a run whose provider fails in the middle of an answer', () => {
     const of = (delta: object, finish: string | null): string =>
       event({ ...chunk, choices: [{ index: 0, delta, finish_reason: finish }] })
     const error = event({ error: { message: 'something', type: 'server_error' } })
+    const failed = { index: 0, delta: {}, finish_reason: 'stop', error: { code: 502, message: 'something' } }
+    const ends: Partial<Record<Way, string>> = {
+      'no reason for its end': '',
+      'an end by the provider': of({}, 'error'),
+      'an error beside the answer': event({ ...chunk, choices: [failed] }),
+    }
     ended(
       response,
       of({ role: 'assistant', content: 'It' }, null),
       error,
-      `${way === 'no reason for its end' ? '' : of({}, 'stop')}data: [DONE]\n\n`,
+      `${ends[way] ?? of({}, 'stop')}data: [DONE]\n\n`,
     )
   }
   function anthropic(response: ServerResponse): void {
@@ -331,6 +351,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
     ['anthropic', 'no end', `${torn}it has no end`],
     ['openai', 'a page of a gateway', `${torn}it has no end`],
     ['anthropic', 'a page of a gateway', `${torn}it has no end`],
+    ['openai', 'an end by the provider', `${torn}it ended with error`],
+    ['openai', 'an error beside the answer', `${torn}http_502`],
   ] as const)('has no grade: %s, %s', async (client, now, because) => {
     expect(await grade(client, now)).toEqual({ grade: 'ungraded', because })
   })
@@ -419,6 +441,57 @@ describe('a run whose tools run for real', () => {
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
     isRefused = false
     expect(await (await draw(true))()).toEqual({ grade: 'bad', because: undefined })
+  })
+})
+
+describe('a run whose tools ask a service', () => {
+  let mode: 'up' | 503 | 429 | 'silent' = 'up'
+  const base = served(
+    createServer((request, response) => {
+      request.resume().on('end', () => {
+        if (mode === 'silent') return
+        response.statusCode = mode === 'up' ? 200 : mode
+        response.end('25')
+      })
+    }),
+  )
+  /** Nobody is told that it failed. */
+  const look = tool('look', async (left: 'given up' | 'open') => {
+    const answer = fetch(`${base()}/orders/1`, left === 'open' ? {} : { signal: AbortSignal.timeout(300) })
+    if (left === 'open') return void answer.catch(() => undefined)
+    return answer.then(
+      async (one) => (one.ok ? one.text() : 'none'),
+      () => 'none',
+    )
+  })
+
+  test.each<['up' | 503 | 429 | 'silent', string]>([
+    [503, 'A service answered with status 503'],
+    [429, 'A service answered with status 429'],
+    ['silent', 'A service had not answered when the agent gave it up'],
+  ])('has no grade where that is down and its tool says nothing of it: %s', async (now, because) => {
+    mode = 'up'
+    const [forked, rerun] = [
+      await forksOf(() => look('given up'), { tools: 'live' }),
+      await rerunsOf(() => look('given up')),
+    ]
+    mode = now
+    expect(await forked()).toEqual({ grade: 'ungraded', because })
+    expect(await rerun()).toBe(because)
+    // As it was recorded.
+    expect(await (await forksOf(() => look('given up'), { tools: 'live' }))()).toEqual({
+      grade: 'bad',
+      because: undefined,
+    })
+    expect(await (await rerunsOf(() => look('given up')))()).toBeUndefined()
+  })
+
+  test('is graded where the run is over before the service answers what nobody waits for', async () => {
+    mode = 'up'
+    const [forked, rerun] = [await forksOf(() => look('open'), { tools: 'live' }), await rerunsOf(() => look('open'))]
+    mode = 'silent'
+    expect(await forked()).toEqual({ grade: 'bad', because: undefined })
+    expect(await rerun()).toBeUndefined()
   })
 })
 
@@ -591,6 +664,41 @@ describe('a run that asks two models at once and takes the first answer', () => 
     expect((await forked()).grade).toBe('bad')
   })
 
+  test.each<[string, () => Promise<string>]>([
+    [
+      'once it was given up',
+      () => ask('one', AbortSignal.timeout(300), 'Well?').catch(() => ask('two', signal, 'Well?')),
+    ],
+    [
+      'once it was left open',
+      async () => {
+        const first = await Promise.race([ask('one', signal, 'Well?'), sleep(300)])
+        return first ?? (await ask('two', signal, 'Well?'))
+      },
+    ],
+    [
+      'beside it, and was not asked when recorded',
+      async () => {
+        const given = new AbortController()
+        const later = async () => (await sleep(200), ask('two', signal, 'Well?'))
+        const first = await Promise.race([ask('one', given.signal, 'Well?').catch(() => never), later()])
+        given.abort()
+        return first
+      },
+    ],
+  ])('has no grade where another one answers for one that is silent: %s', async (_, agent) => {
+    slow = ''
+    isPrimaryDown = false
+    const again = await graded(agent)
+    const rerun = await rerunsOf(agent)
+    slow = 'one'
+    const because = 'A model had not answered when the agent gave it up'
+    expect(await again()).toEqual({ grade: 'ungraded', because })
+    expect(await rerun()).toBe(because)
+  })
+  const { signal } = new AbortController()
+  const never = new Promise<never>(() => {})
+
   test('has no grade where another one answers what was answered by one that is down now, and once before', async () => {
     slow = ''
     const turns = async (): Promise<string> => {
@@ -602,7 +710,6 @@ describe('a run that asks two models at once and takes the first answer', () => 
       }
       return said
     }
-    const { signal } = new AbortController()
     let isDownLater = false
     isPrimaryDown = true
     const forked = await graded(turns)

@@ -113,6 +113,9 @@ function readChoice(choice: Json, index: number, draft: Draft): void {
   if (isMap(delta) && (saysSomething(delta) || draft.text !== '')) readMessage(delta, index, draft)
   // Perplexity sends both: in a stream the message so far beside each delta, whole an empty delta beside the message.
   else if (isMap(message)) readMessage(message, index, draft)
+  // OpenRouter says here that the provider behind it failed.
+  const failed = at(choice, 'error')
+  if (isMap(failed)) draft.error ??= `http_${numberAt(failed, 'code') ?? 500}`
   // Text is what the first choice says; with `n` > 1 the others are alternatives.
   if (index === 0 || draft.finish === undefined) draft.finish = finishOf(choice) ?? draft.finish
 }
