@@ -17,7 +17,15 @@ import {
   type UnchangedRun,
   unchangedRun,
 } from '../fork/index.ts'
-import { forgetFork, keepFork, readKeptForks, requirePlace } from '../fork/kept-forks.ts'
+import {
+  forgetFork,
+  keepFork,
+  type MadeAnew,
+  pairsOfOneSession,
+  readKeptForks,
+  requirePlace,
+} from '../fork/kept-forks.ts'
+import { isControlFirst } from '../fork/pair-order.ts'
 import { doAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
@@ -321,7 +329,7 @@ interface LiveRuns {
  * Runs the agent so often, one run after the other: what the first one costs counts before the next one begins. Steps whose
  * order the offline run could not tell are found to differ before any model is asked, and then fewer are kept.
  *
- * @param isControlled - each run is followed by one with its models asked as recorded
+ * @param isControlled - beside each run one is made with its models asked as recorded, in an order left to chance
  * @param tell - hears of all runs until then, as each one ends
  */
 async function runLive(
@@ -335,31 +343,43 @@ async function runLive(
   const code = await codeDigest(process.cwd())
   const tools = await loadStandIns(request.tools, context.importModule)
   const tape = parentOf(request, context.tape)
+  const git = await gitState(process.cwd())
+  const planAt = (keep: number, n: number, isControl: boolean): ForkPlan =>
+    isControl
+      ? planOf(keep, `control ${n + 1}`, session, git, { asking: recordedQuestions(context.tape, keep) })
+      : planOf(keep, `${n + 1}`, session, git)
+  const keyAt = (plan: ForkPlan): string | undefined => (code === undefined ? undefined : keyOf(plan, session, code))
   const runs: FixRun[] = []
   const controls: FixRun[] = []
   let keep = most
+  let known: KeptPairs | undefined
   while (runs.length < request.runs || (isControlled && controls.length < request.runs)) {
-    const isControl = isControlled && controls.length < runs.length
-    const seed = isControl ? `control ${controls.length + 1}` : `${runs.length + 1}`
-    const plan = await planOf(keep, seed, session, isControl ? { asking: recordedQuestions(context.tape, keep) } : {})
-    const key = code === undefined ? undefined : keyOf(plan, session, code)
-    const isAsked = key !== undefined && !request.isFresh
-    const keptAs = isAsked ? { folder: request.folder, key } : undefined
-    const { forks: read, anew } = await readKeptForks([keptAs], context.surroundings, (run, folder) =>
-      doAgain(run, { ...context, folder, parent: context.tape }),
-    )
-    const [kept] = read
-    // Those of before count together or not at all.
-    if (anew !== undefined) {
-      context.say({ anew: { ...anew } })
-      return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made, tell)
+    if (known?.keep !== keep) {
+      const arms = isControlled ? [false, true] : [false]
+      const asked = Array.from({ length: request.runs }, (_, n) => arms.map((arm) => planAt(keep, n, arm))).flat()
+      known = await readPairs(keep, asked.map(keyAt), arms.length, session)
+      if (known.anew !== undefined) context.say({ anew: { ...known.anew } })
+      // Those of before count together or not at all.
+      if (known.isNone)
+        return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made, tell)
     }
+    // How many steps are kept, the first run tells.
+    const isControl =
+      isControlled &&
+      (controls.length === runs.length
+        ? runs.length > 0 && isControlFirst(context.tape, runs.length)
+        : controls.length < runs.length)
+    const n = (isControl ? controls : runs).length
+    const plan = planAt(keep, n, isControl)
+    const key = keyAt(plan)
+    const kept = known.forks[isControlled ? 2 * n + Number(isControl) : n]
     const fork =
       kept === undefined
         ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) }, key && request.folder)
         : pinnedTo(kept, plan.code, context.tapeFile)
     if (!isControl && fork.prefix.divergence !== undefined && keep > 0) {
       keep -= 1
+      if (controls.length > runs.length) controls.pop()
       continue
     }
     if (kept === undefined && key !== undefined) {
@@ -375,6 +395,42 @@ async function runLive(
   return { runs, controls }
 }
 
+/** Runs of earlier sessions that count, each followed by its control where there are any; `undefined` for one to be made. */
+interface KeptPairs {
+  readonly keep: number
+  readonly forks: readonly (FinishedFork | undefined)[]
+  /** What was kept and does not count. */
+  readonly anew?: MadeAnew
+  /** None of them counts. */
+  readonly isNone: boolean
+}
+
+/** @param size - 2: each is followed by its control, and what a provider said to one in another session says nothing of the other */
+async function readPairs(
+  keep: number,
+  keys: readonly (string | undefined)[],
+  size: number,
+  { request, context }: Session,
+): Promise<KeptPairs> {
+  const { folder, isFresh } = request
+  const { forks, sessions, anew } = await readKeptForks(
+    keys.map((key) => (key === undefined || isFresh ? undefined : { folder, key })),
+    context.surroundings,
+    (run, at) => doAgain(run, { ...context, folder: at, parent: context.tape }),
+  )
+  if (anew !== undefined) return { keep, forks: [], anew, isNone: true }
+  const isWhole = (at: number): boolean =>
+    size === 1 || (sessions[at] !== undefined && sessions[at - (at % 2)] === sessions[at - (at % 2) + 1])
+  const counted = forks.map((one, at) => (isWhole(at) ? one : undefined))
+  const halves = forks.filter((one, at) => one !== undefined && counted[at] === undefined).length
+  return {
+    keep,
+    forks: counted,
+    ...(halves === 0 ? {} : { anew: { forks: halves, because: pairsOfOneSession } }),
+    isNone: false,
+  }
+}
+
 /** A run kept from before, as one of today's code: that is the same, and may be committed by now. */
 function pinnedTo(kept: FinishedFork, code: ForkPlan['code'], tapeFile: string): FinishedFork {
   const { header, events, close } = parseTape(kept.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
@@ -388,14 +444,14 @@ function parentOf({ reference }: FixRequest, tape: Tape): Tape {
   return reference === undefined ? tape : referenceOf(tape, requireClosed(readTape(reference))).tape
 }
 
-async function planOf(
+function planOf(
   keep: number,
   seed: string,
   { request, context }: Session,
-  asking: Pick<Extract<ForkPlan['tail'], { from: 'live' }>, 'asking'>,
-): Promise<ForkPlan> {
+  code: ForkPlan['code'],
+  asking: Pick<Extract<ForkPlan['tail'], { from: 'live' }>, 'asking'> = {},
+): ForkPlan {
   const { tools, baseUrl } = request
-  const code = await gitState(process.cwd())
   return {
     keep,
     kept: 'canonical',

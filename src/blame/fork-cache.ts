@@ -39,7 +39,7 @@ export interface ForkQuestion {
 }
 
 /** By which rules forks are graded: those that were graded by earlier ones are not counted with others. */
-const grading = 4
+const grading = 5
 
 /** What forks ran, and where. */
 export interface Ran {

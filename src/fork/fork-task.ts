@@ -15,7 +15,15 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks, requirePlace } from './kept-forks.ts'
+import {
+  forgetFork,
+  keepFork,
+  type KeptAs,
+  type MadeAnew,
+  pairsOfOneSession,
+  readKeptForks,
+  requirePlace,
+} from './kept-forks.ts'
 import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
@@ -28,14 +36,15 @@ import {
   type SerializedError,
   type TailRequest,
 } from './request.ts'
+import { inPairs } from './pair-order.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What the task `fork` is asked for. */
 export interface ForkTaskOptions {
   /** Makes all of them, also those that were made before. */
   readonly isFresh: boolean
-  /** So many that follow one another are made in one session, or reused together. */
-  readonly together: number
+  /** 2: each is followed by its control, and both are made in one session, in an order left to chance, or reused together. */
+  readonly together: 1 | 2
   readonly forks: readonly {
     readonly request: ForkRequest
     /** Where it is kept as soon as it is made. */
@@ -84,6 +93,7 @@ export const forkTask: Task = async (options, context) => {
   const control = await controlOf(tape, replaying)
   const {
     forks: kept,
+    sessions,
     anew,
     notCompared,
   } = await readKeptForks(
@@ -94,13 +104,18 @@ export const forkTask: Task = async (options, context) => {
   // Before anything is spent on them.
   if (anew !== undefined) context.say({ anew: { ...anew } })
   const isWhole = (index: number): boolean => {
+    if (together === 1) return kept[index] !== undefined
     const first = index - (index % together)
-    return kept.slice(first, first + together).every((one) => one !== undefined)
+    const [session] = sessions.slice(first, first + 1)
+    return session !== undefined && sessions.slice(first, first + together).every((one) => one === session)
   }
   const answers: ForkOrFailure[] = []
   const reused = [...kept.keys()].filter(isWhole)
   for (const index of reused) answers[index] = kept[index] as FinishedFork
-  const open = [...forks.entries()].filter(([index]) => !(index in answers))
+  const halves = kept.filter((one) => one !== undefined).length - reused.length
+  if (halves > 0) context.say({ anew: { forks: halves, because: pairsOfOneSession } })
+  const order = together === 1 ? [...forks.keys()] : inPairs(tape, forks.length)
+  const open = order.filter((index) => !(index in answers)).map((index) => [index, forks[index]!] as const)
   const isLive = open.some(([, { request }]) => request.tail.from === 'live')
   const [place] = open.flatMap(([, { keptAs }]) => keptAs?.folder ?? [])
   if (isLive && place !== undefined) requirePlace(tape, place)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { neutralLine } from '../errors/index.ts'
@@ -30,7 +30,7 @@ export interface ForkIdentity {
  * What is kept was made beside an unchanged run, says where it left its tape, and is ungraded where its
  * provider failed: forks of versions without one of these are not read.
  */
-const comparedWith = 'control 3'
+const comparedWith = 'control 4'
 
 /** The name of a fork by all but the code and the version that made it. */
 export function askedKey(identity: ForkIdentity): string {
@@ -57,6 +57,8 @@ export interface KeptAs {
 /** Forks that were made before, in the order they are asked for; `undefined` for one that is to be made. */
 export interface ReadForks {
   readonly forks: readonly (FinishedFork | undefined)[]
+  /** In which session each was made: only of one are a run and its control, for a provider may change from one to the next. */
+  readonly sessions: readonly (string | undefined)[]
   /** Why those that are there do not count; absent: they do. */
   readonly anew?: MadeAnew
   /** Headers of those that count that were not compared with those of today; absent: without any. */
@@ -86,6 +88,7 @@ export async function readKeptForks(
   const there = kept.flatMap(({ fork, reads, folder }) => (fork === undefined ? [] : [{ fork, reads, folder }]))
   const none = (because: string): ReadForks => ({
     forks: asked.map(() => undefined),
+    sessions: asked.map(() => undefined),
     anew: { forks: there.length, because },
   })
   const changedText = (changed: readonly string[]): string =>
@@ -105,7 +108,8 @@ export async function readKeptForks(
     uncompared.push(again.notCompared)
   }
   const notCompared = allUncompared(uncompared)
-  return { forks: kept.map(({ fork }) => fork), ...(notCompared === undefined ? {} : { notCompared }) }
+  const sessions = kept.map(({ session }) => session)
+  return { forks: kept.map(({ fork }) => fork), sessions, ...(notCompared === undefined ? {} : { notCompared }) }
 }
 
 function readKept({ folder, key, alike }: KeptAs): Partial<KeptFork> {
@@ -123,7 +127,15 @@ function readKept({ folder, key, alike }: KeptAs): Partial<KeptFork> {
 interface KeptFork {
   readonly fork: FinishedFork
   readonly reads: RunReads
+  /** Which session made it; absent: an earlier version. */
+  readonly session?: string
 }
+
+/** Why one half of a pair does not count where the other one is not there, or of another session. */
+export const pairsOfOneSession = 'a run and its control count where both were made in one session'
+
+/** Names this process beside all others that make forks. */
+export const thisSession: string = randomUUID()
 
 /** Beside a fork, what it read. */
 const spareBytes = 64 * 1024
@@ -145,7 +157,7 @@ export function requirePlace(tape: Tape, folder: string): void {
  */
 export function keepFork(folder: string, key: string, fork: FinishedFork, reads: RunReads): void {
   if (fork.problems.some(({ code }) => isPassing(code))) return
-  const kept: KeptFork = { fork, reads }
+  const kept: KeptFork = { fork, reads, session: thisSession }
   const file = fileOf(folder, key)
   keepIfPossible(file, () => {
     makeKeptFolder(folder)

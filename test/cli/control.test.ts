@@ -220,6 +220,50 @@ export async function`,
     desk.decide = usual
   })
 
+  it('a provider that takes turns is no effect of a change', async () => {
+    let asked = 0
+    // Two servers behind one address: what one answers depends on when it is asked alone.
+    desk.decide = (messages) => (asked++ % 2 === 0 ? usual(messages) : 'I refunded nothing.')
+    const decided = ['--decide', 'refund(order_id=A-100, amount=25)', '--live', '--runs', '14', '--cross-version']
+    const { stdout } = await run(...notRefunded.slice(0, 4), ...decided, '--parallel', '1', '--no-cache')
+    expect(stdout).toMatch(/28 model calls/)
+    expect(stdout).toContain('no effect of the change is shown')
+    desk.decide = usual
+  })
+
+  it('a run that is kept counts beside its control of the same session alone', async () => {
+    const line = [
+      ...notRefunded.slice(0, 4),
+      '--decide',
+      'refund(order_id=A-100, amount=25)',
+      '--live',
+      '--cross-version',
+    ]
+    const asks = async (...more: string[]) => {
+      const before = desk.asked.length
+      const { stderr } = await run(...line, '--runs', '2', ...more)
+      return { asked: desk.asked.length - before, stderr }
+    }
+    expect(await asks('--no-cache')).toMatchObject({ asked: 4 })
+    expect(await asks()).toMatchObject({ asked: 0 })
+    interface Kept {
+      readonly fork?: { readonly seed: string; readonly madeAt: string }
+    }
+    const kept = readdirSync(cwd, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.startsWith('recordings') && name.endsWith('.json'))
+      .map((name) => ({ name, is: JSON.parse(readFileSync(join(cwd, name), 'utf8')) as Kept }))
+      .filter(({ is }) => is.fork?.seed === '2')
+      .toSorted((a, b) => a.is.fork!.madeAt.localeCompare(b.is.fork!.madeAt))
+    const { name, is } = kept.at(-1)!
+    writeFileSync(join(cwd, name), JSON.stringify({ ...is, session: 'another' }))
+    const again = await asks()
+    expect(again.stderr).toContain(
+      '2 kept forks made again: a run and its control count where both were made in one session',
+    )
+    expect(again.asked).toBe(2)
+    expect(await asks()).toMatchObject({ asked: 0 })
+  })
+
   it('the doctor blames no variable for what the code does, and sends on to what shows it', async () => {
     edit(
       "{ role: 'user', content: ticket.text }",

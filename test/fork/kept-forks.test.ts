@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type ForkIdentity, forkKey, keepFork, readKeptForks } from '../../src/fork/kept-forks.ts'
+import { type ForkIdentity, forkKey, keepFork, readKeptForks, thisSession } from '../../src/fork/kept-forks.ts'
 import type { FinishedFork } from '../../src/fork/request.ts'
 import type { KeptRun, ReplayedFork } from '../../src/fork/kept-run.ts'
 import type { RunReads, Surroundings } from '../../src/jobs/run-reads.ts'
@@ -126,7 +126,7 @@ describe('a kept fork', () => {
     const asked = [{ folder: at, key: 'key' }]
     const again = (keyVariables: readonly string[]) =>
       readKeptForks(asked, { changedSince }, async () => ({ replayed: {} as ReplayedFork, keyVariables }))
-    expect(await again(['GATEWAY'])).toEqual({ forks: [fork] })
+    expect(await again(['GATEWAY'])).toEqual({ forks: [fork], sessions: [thisSession] })
     const anew = { forks: [undefined], anew: { because: 'changed since: environment variable GATEWAY' } }
     expect(await again([])).toMatchObject(anew)
     const said = { replayed: {} as ReplayedFork, keyVariables: ['GATEWAY'], saidVariables: ['GATEWAY'] }

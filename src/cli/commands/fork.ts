@@ -14,7 +14,7 @@ import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-e
 import { exit, exitCodeOf } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
-import { alternately, apart, tellBeside } from '../forking/beside.ts'
+import { alternately, apart, isShown, tellBeside } from '../forking/beside.ts'
 import {
   hasOpenCall,
   isDecided,
@@ -147,7 +147,8 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   if (unsaved !== undefined) screen.note(neutralLines(unsaved.message))
   if (interrupted !== undefined) return endedEarly(withoutSpent(interrupted), screen)
   if (unsaved !== undefined) return exitCodeOf(unsaved)
-  return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
+  const isCompared = beside === undefined || isShown(beside) !== undefined
+  return isCompared && isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
 }
 
 /** Forks that were not made yet when someone ended the command say nothing. */

@@ -5,6 +5,7 @@ import type { Case } from '../../cases/index.ts'
 import { here } from '../../errors/here.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, patchTape } from '../../fork/index.ts'
+import { inPairs } from '../../fork/pair-order.ts'
 import { type ControlData, type Job } from '../../jobs/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../recordings/index.ts'
@@ -152,13 +153,19 @@ async function runBoth(text: string, { unchanged, about, recordings, plan }: Run
     const run = requireControl(first)
     const { times, timeoutMs, parallel, limits } = plan
     const pair = [{ tape: file, ...about }, unchanged].map((job): Job => ({ ...job, mode: 'live', timeoutMs }))
-    const all = await runJobs(Array.from({ length: times }, () => pair).flat(), {
-      parallel,
-      limits,
-      prices: readPrices(recordings) ?? {},
-      keepsEnded: true,
-      onProgress: (n) => screen.progress(`${n} of ${2 * times} runs`),
-    })
+    const order = inPairs({ digest: run.control.digest }, 2 * times)
+    const ended = await runJobs(
+      order.map((at) => pair[at % 2]!),
+      {
+        parallel,
+        limits,
+        prices: readPrices(recordings) ?? {},
+        keepsEnded: true,
+        onProgress: (n) => screen.progress(`${n} of ${2 * times} runs`),
+      },
+    )
+    const all: JobOutcome[] = []
+    for (const [nth, at] of order.entries()) all[at] = ended[nth]!
     const isStop = (one: JobOutcome): one is HarvestError => HarvestError.is(one, 'HARVEST_CLI_INTERRUPTED')
     const error = all.find(isStop)
     if (error !== undefined && all.every(isStop)) throw error

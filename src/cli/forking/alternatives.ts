@@ -1,6 +1,7 @@
 import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
 import { at, textAt } from '../../json/canonical.ts'
 import { isGenerative, isUnderWay, type ModelCall, readModelCall } from '../../providers/index.ts'
+import { controlSeed } from './beside.ts'
 import { signature } from '../../report/describe.ts'
 import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
 
@@ -226,6 +227,10 @@ export function besideDecisions(alternatives: readonly Alternative[]): {
 } {
   const requests = alternatives.map(({ request }) => request)
   if (requests.every(({ tail }) => tail.from !== 'live')) return { requests, together: 1 }
-  const kept = alternatives.map(({ step, request: { tail } }, n) => ({ keep: step, tail, seed: `control ${n + 1}` }))
+  const kept = alternatives.map(({ step, request: { keep: _, tail, ...run } }) => ({
+    keep: step,
+    tail,
+    seed: controlSeed(run),
+  }))
   return { requests: requests.flatMap((request, at) => [request, kept[at] ?? request]), together: 2 }
 }

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../json/canonical.ts'
 import { alphaOfLook, fisherExact } from '../../stats/index.ts'
 import type { ForkRequest } from '../../fork/index.ts'
+import type { Json } from '../../tape/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { areGraded, type BranchSummary, gradedOk, type Hits, type Together, together } from './branches.ts'
@@ -21,7 +24,13 @@ export interface Beside
 export function unchangedRequest(request: ForkRequest): ForkRequest | undefined {
   const { keep, tail, seed, ...changes } = request
   if (tail.from !== 'live' || Object.keys(changes).length === 0) return undefined
-  return { keep, tail, seed: `control ${seed}` }
+  return { keep, tail, seed: controlSeed({ seed, ...changes }) }
+}
+
+/** Of the control of one run alone: what another run was drawn beside is no control of this one. */
+export function controlSeed(run: Omit<ForkRequest, 'keep' | 'tail'>): string {
+  const said = canonicalJson(JSON.parse(JSON.stringify(run)) as Json)
+  return `control ${createHash('sha256').update(said).digest('base64url').slice(0, 16)}`
 }
 
 /** Each followed by its control: what is drawn one after the other meets the same provider. */

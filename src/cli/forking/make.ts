@@ -64,8 +64,8 @@ export interface MakeOptions extends Pick<JobsOptions, 'parallel'> {
   readonly timeoutMs?: number
   /** Runs all of them again. */
   readonly isFresh: boolean
-  /** So many that follow one another are made in one session, or reused together. Default 1. */
-  readonly together?: number
+  /** 2: each is followed by its control. Default 1. */
+  readonly together?: 1 | 2
   readonly onProgress: (made: number, of: number) => void
   /** Hears of forks that were made before why they are made again, before anything is spent on them, or what was not compared. */
   readonly onAnew?: (text: string) => void
