@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { parseExpectation } from '../../src/blame/expectation.ts'
+import fc from 'fast-check'
+import { parseExpectation, typedExpectations } from '../../src/blame/expectation.ts'
 import { chooseJudging } from '../../src/blame/choose-oracle.ts'
 import { requireGoodReference } from '../../src/blame/grade-task.ts'
 import { createOracle, type GradedRun, type Judging, type OracleRun, requireFailure } from '../../src/blame/oracle.ts'
 import { parseCase } from '../../src/cases/index.ts'
 import { type ErrorCode, HarvestError } from '../../src/errors/index.ts'
-import type { TapeEvent } from '../../src/tape/index.ts'
+import type { Json, TapeEvent } from '../../src/tape/index.ts'
 import { errorOf } from '../recordings/make.ts'
 import { refundOf } from './refund-run.ts'
 
@@ -23,6 +24,59 @@ const asked = (ok: readonly string[], notOk: readonly string[] = []): Judging =>
 })
 const problem = (code: ErrorCode, asked?: string) =>
   new HarvestError(code, { what: 'It went wrong', ...(asked === undefined ? {} : { where: { asked } }) })
+
+describe('two conditions that no run can meet', () => {
+  const read = (ok: readonly string[], notOk: readonly string[] = []) => typedExpectations({ ok, bad: notOk })
+  const refused = 'no run can be good'
+
+  test.each<[readonly string[], readonly string[]]>([
+    [['ok=true', 'ok=false'], []],
+    [['refunded=25', 'reason=late', 'refunded=26'], []],
+    [['order={"id":1,"total":25}', 'order.total=26'], []],
+    [['.={"answer":"yes"}', 'answer=no'], []],
+    [['items=[1,2]', 'items=[1]'], []],
+    [['refund(*)'], ['refund(*)']],
+  ])('are refused: %j and %j', (ok, notOk) => {
+    expect(() => read(ok, notOk)).toThrow(refused)
+  })
+
+  test('are no two that one run met', () => {
+    const key = fc.constantFrom('a', 'b', 'c')
+    const value = fc.letrec<{ json: Json }>((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 3 },
+        fc.integer(),
+        fc.string(),
+        fc.boolean(),
+        fc.dictionary(key, tie('json')),
+        fc.array(tie('json')),
+      ),
+    })).json
+    fc.assert(
+      fc.property(
+        fc.dictionary(key, value),
+        fc.array(key, { maxLength: 3 }),
+        fc.array(key, { maxLength: 3 }),
+        (run, one, two) => {
+          const met = [one, two].map((path) => {
+            const ends =
+              path.map((_, at) => path.slice(0, path.length - at)).find((keys) => at(run, keys) !== undefined) ?? []
+            return `${ends.length === 0 ? '.' : ends.join('.')}=${JSON.stringify(at(run, ends))}`
+          })
+          expect(read(met).ok).toHaveLength(2)
+        },
+      ),
+    )
+  })
+  const at = (value: Json, keys: readonly string[]): Json | undefined =>
+    keys.reduce<Json | undefined>(
+      (found, key) =>
+        typeof found === 'object' && found !== null && !Array.isArray(found) && Object.hasOwn(found, key)
+          ? (found as Readonly<Record<string, Json>>)[key]
+          : undefined,
+      value,
+    )
+})
 
 describe('what is expected of a run', () => {
   test.each([
