@@ -87,7 +87,7 @@ export function isBehindText(text: string, index: number): boolean {
 }
 
 /** How many backslashes are a quote's own: none, 1, 3, 7 and so on for each text of JSON around its own. The rest is of the text before it. */
-function depthOf(text: string, quote: number): number {
+export function depthOf(text: string, quote: number): number {
   let backslashes = 0
   while (text.charCodeAt(quote - backslashes - 1) === backslash) backslashes++
   return (backslashes ^ (backslashes + 1)) >> 1

@@ -13,6 +13,7 @@ import { shapeTriggersOf, tokensOf } from './tokens.ts'
 import { findEmailsNow } from './personal.ts'
 import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
+import { valueAboveTriggers } from './value-first.ts'
 import { inViews, Spellings } from './views.ts'
 import { typedAtEnd, typedTriggers } from './typed-objects.ts'
 import { type Trigger, Walk } from './walk.ts'
@@ -39,7 +40,7 @@ export interface Search {
 
 /** A version of the finders. A tape is replayed by the one it was recorded with. */
 export interface Finders {
-  readonly version: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10
+  readonly version: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11
   /** @param inHeaders - names that count in headers: those are the same for all tapes */
   readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
 }
@@ -56,7 +57,7 @@ export interface FindersInUse {
 export const findersOfNow = findersByWords(versionNow)
 
 /** Those that read commands word by word. */
-export function findersByWords(version: 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10): Finders {
+export function findersByWords(version: 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11): Finders {
   return findersInOneWalk(version, (isOn, names) => (isOn('secret') ? commandTriggers(names) : []), commandVariables)
 }
 
@@ -95,6 +96,7 @@ function inOneWalk(
     ...(version >= 5 ? nearTriggers(isOn, nearLately) : []),
     ...(version >= 5 && isOn('secret') ? [...saidTriggers(names), ...columnTriggers(names)] : []),
     ...(version >= 8 && isOn('secret') ? typedTriggers(names) : []),
+    ...(version >= 11 && isOn('secret') ? valueAboveTriggers(names) : []),
     ...triggers,
   ])
   const atEnd: readonly SignedFinder[] = version >= 8 && isOn('secret') ? [['', typedAtEnd(names)]] : []

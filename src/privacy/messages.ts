@@ -12,6 +12,29 @@ const toolName = /["'](?:tool|function)(?:_?name)?\\*["']\s{0,4}:\s{0,4}\\*["']$
 const near = 256
 
 /**
+ * As {@link isMessage}, where what the tool said stands before its name.
+ *
+ * @param said - what, and under which key
+ */
+export function isMessageBefore(
+  text: string,
+  { from, to, key }: { readonly from: number; readonly to: number; readonly key: string },
+  name: number,
+  nameEnd: number,
+): boolean {
+  work.done += 8
+  if (toolName.test(text.slice(Math.max(0, name - near), name))) return true
+  if (key !== 'content' && key !== 'text') return false
+  const before = text.slice(Math.max(0, from - near), from)
+  return (
+    /[[{]/.test(text[from]!) ||
+    sign.test(before.slice(before.lastIndexOf('{') + 1)) ||
+    sign.test(text.slice(to, name)) ||
+    sign.test(text.slice(nameEnd, nameEnd + near).split('}', 1)[0]!)
+  )
+}
+
+/**
  * Whether a name is that of a tool, and what stands behind it is what the tool said: `{"role":"tool","name":"reset_password","content":"…"}`.
  *
  * @param name - where it begins

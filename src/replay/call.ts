@@ -38,11 +38,13 @@ export function serveCall(
   viewFrom: View,
 ): unknown {
   if (run.over) return never()
-  const args = run.encodeAs(call.args[0], () => run.calls.openArgs(call))
+  const encoded = run.encode(call.args[0], { isArgs: true })
+  const args = run.encodeAs(call.args[0], () => run.calls.openArgs(call), encoded)
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
   if (again) return readAgain(run, again)
   const handed = call.context?.()
-  const context = handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data)))
+  const context =
+    handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data, { isArgs: true })))
   const step = findCall(run, call, args, context)
   if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)

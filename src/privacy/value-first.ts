@@ -1,0 +1,160 @@
+import { codesOf, depthOf, has, sticky } from './edges.ts'
+import { isMessageBefore } from './messages.ts'
+import { bare, inCode, isOther, listed, nameUpTo, quoted, valueFields } from './named.ts'
+import type { NameTable } from './names.ts'
+import type { TextRange } from './types.ts'
+import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
+
+const isValueField = new RegExp(`^(?:${valueFields})$`)
+/** So many fields may stand between a value and its name, as behind a name. */
+const mostBetween = 3
+const [longestField, longestBetween, longestScalar, mostWhite] = [32, 64, 16, 64]
+const perName = 20
+
+const [isOfKey, isOfScalar] = [codesOf(/[\w$-]/, 128), codesOf(/[\w.+-]/, 128)]
+const [isWhite, isEscaped, isSign] = [codesOf(/\s/), codesOf(/[nrt]/, 128), codesOf(/[:=]/, 128)]
+const [doubleQuote, singleQuote, backslash, comma, dash] = [0x22, 0x27, 0x5c, 0x2c, 0x2d]
+
+/** A field read from its end. */
+interface Field {
+  readonly key: string
+  /** Where it begins, with the quote of its key. */
+  readonly from: number
+}
+
+/**
+ * The value of a field before the one that names it: `{"value":"…","name":"password"}`. What counts is what counts behind a name.
+ *
+ * @returns looks at the quote behind a name
+ */
+export function valueBefore(names: NameTable): (text: string, index: number, found: TextRange[]) => void {
+  return (text, index, found) => {
+    const depth = depthOf(text, index)
+    const [nameEnd, mark] = [index - depth, text[index]!]
+    const quote = text.slice(nameEnd, index + 1)
+    const named = nameUpTo(names, text, nameEnd)
+    if (named === undefined) return
+    work.done += perName
+    let start = named.start
+    while (text.charCodeAt(start - 1) === dash) start--
+    if (text[start - 1] !== mark || depthOf(text, start - 1) !== depth) return
+    const own = fieldBefore(text, start - quote.length)
+    if (own === undefined) return
+    let at = own.from
+    for (let count = 0; count <= mostBetween; count++) {
+      const end = behindMember(text, at)
+      if (end === undefined) return
+      const isText = text[end - 1] === mark && depthOf(text, end - 1) === depth
+      const to = isText ? end - quote.length : end
+      const from = isText ? openingQuote(text, to, mark, depth) : beginOfScalar(text, end)
+      const field = from === undefined ? undefined : fieldBefore(text, isText ? from - quote.length : from)
+      if (from === undefined || field === undefined) return
+      if (isText && isValueField.test(field.key)) {
+        const isSaid = isMessageBefore(text, { from, to, key: field.key }, start, nameEnd)
+        const isAnother = named.kind !== 'own' && isOther(text, start, text.slice(from, to), named)
+        if (!isSaid && !isAnother) listed(names, text, from, to, quote, named.kind, found)
+        return
+      }
+      if (to - from > longestBetween) return
+      at = field.from
+    }
+  }
+}
+
+/** The key and the sign of a value that begins here. */
+function fieldBefore(text: string, value: number): Field | undefined {
+  const sign = withoutWhite(text, value) - 1
+  if (!has(isSign, text.charCodeAt(sign))) return undefined
+  let end = withoutWhite(text, sign)
+  const isQuoted = isQuote(text.charCodeAt(end - 1))
+  if (isQuoted) end -= 1 + depthOf(text, end - 1)
+  let start = end
+  while (end - start < longestField && has(isOfKey, text.charCodeAt(start - 1))) start--
+  if (start === end) return undefined
+  const key = text.slice(start, end)
+  if (!isQuoted) return { key, from: start }
+  if (!isQuote(text.charCodeAt(start - 1))) return undefined
+  return { key, from: start - 1 - depthOf(text, start - 1) }
+}
+
+/** Where the member ends that stands before one that begins here; `undefined` where none does. */
+function behindMember(text: string, from: number): number | undefined {
+  const sign = withoutWhite(text, from) - 1
+  return text.charCodeAt(sign) === comma ? withoutWhite(text, sign) : undefined
+}
+
+/** Where a text begins that ends here, behind its quote. */
+function openingQuote(text: string, end: number, mark: string, depth: number): number | undefined {
+  for (let at = text.lastIndexOf(mark, end - 1); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(mark, at - 1)) {
+    work.done++
+    const found = depthOf(text, at)
+    if (found > depth) continue
+    work.done += (end - at) >> 5
+    return found === depth ? at + 1 : undefined
+  }
+  work.done += end >> 5
+  return undefined
+}
+
+function beginOfScalar(text: string, end: number): number | undefined {
+  let start = end
+  while (end - start <= longestScalar && has(isOfScalar, text.charCodeAt(start - 1))) start--
+  return start === end || end - start > longestScalar ? undefined : start
+}
+
+/** Before white space, as it stands there or as JSON spells it. */
+function withoutWhite(text: string, end: number): number {
+  let at = end
+  while (end - at < mostWhite) {
+    if (has(isWhite, text.charCodeAt(at - 1))) at--
+    else if (has(isEscaped, text.charCodeAt(at - 1)) && text.charCodeAt(at - 2) === backslash) {
+      at -= 2
+      while (end - at < mostWhite && text.charCodeAt(at - 1) === backslash) at--
+    } else break
+  }
+  return at
+}
+
+function isQuote(code: number): boolean {
+  return code === doubleQuote || code === singleQuote
+}
+
+const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
+/** What stands between a name in a line of its own, or behind a comma, and the value before it. */
+const between = String.raw`(?:,? {0,4}|(?: {1,4}#[^\\\n]{0,64})?,?${lineEnd} {1,32}(?:\w{1,16}: {1,4}[\w.]{1,32}${lineEnd} {1,32})?)(?:Parameter)?`
+const valueAbove = sticky`(?:[Vv]alue|ParameterValue|default)(?:[:=] {0,4}| {1,8}= {1,4})(?:(\\*["'])[^"'\\\r\n]{1,512}\\*["']|[^\s"'\\,&{}[\]]{1,512}&?)${between}$`
+const nameHere = sticky`(?:[:=] {0,4}| {1,8}= {1,4})(\\*["']|)([\w.-]{2,64})\1 {0,4}(?:[,}]|#|\\*["']|\\{1,8}[rn]|[\r\n]|$)`
+const longestAbove = 768
+/** What a field with a value is called, as far as all are called so. */
+const endings = ['ParameterValue', 'Value', 'value', 'default']
+
+/** As {@link valueBefore}, where names and values have no quotes: `- value: …` above `name: DB_PASSWORD`, `{value: …, name: …}`. */
+export function valueAboveTriggers(names: NameTable): readonly Trigger[] {
+  const at =
+    (length: number): Trigger['at'] =>
+    (text, index, found) => {
+      nameHere.lastIndex = index + length
+      const [, , name] = nameHere.exec(text) ?? []
+      work.done += 4
+      const kind = name === undefined ? undefined : names.classOf(name)
+      if (name === undefined || kind === undefined) return 0
+      work.done += 2 * perName
+      const from = Math.max(0, index - longestAbove)
+      const above = text.slice(from, index)
+      const begin = Math.max(...endings.map((field) => above.lastIndexOf(field)))
+      if (begin === -1) return 0
+      valueAbove.lastIndex = begin
+      const [whole, quote] = valueAbove.exec(above) ?? []
+      if (whole === undefined) return 0
+      const head = /^\w+(?:[:=] {0,4}| {1,8}= {1,4})/.exec(whole)![0]
+      const start = from + begin + head.length
+      if (quote === undefined) bare(names, text, start, true, { kind, name, start: from + begin, end: start }, found)
+      else if (/ =/.test(head)) inCode(names, text, start + quote.length, quote, kind, found)
+      else quoted(text, start + quote.length, quote, kind, found)
+      return 0
+    }
+  return ['name', 'Name', 'key', 'Key'].flatMap((word) =>
+    [':', '=', ' ='].map((sign): Trigger => ({ text: word + sign, at: at(word.length) })),
+  )
+}
