@@ -540,7 +540,7 @@ describe('a secret across a cut that gets its name later', () => {
       expect(data.data).not.toHaveProperty('sha256')
       const agent = async () => {
         mark('seen', { text: given })
-        await tool('login', notRecorded)()
+        await tool('login', async () => notRecorded())()
         return 'done'
       }
       if (!JSON.stringify(data).includes('redacted-')) expect((await replayTape(tape, agent)).problems).toEqual([])

@@ -14,7 +14,7 @@ export interface ComparableCuts {
 /**
  * Puts a value of the first tape in the place of each cut value of the second that is the same, or may be, and the other way round.
  * A digest tells. Without one, a size and the ends do; then nothing is known of what stood between them. Values that have no digest and
- * are no such pair are told apart by what is left of them.
+ * are no such pair are distinguished by what is left of them.
  */
 export function comparableCuts(a: Tape, b: Tape): ComparableCuts {
   const known = valuesIn(a)
