@@ -1,3 +1,4 @@
+// Over 300 lines: how values are looked for, whole and in parts, shares their spellings.
 import { beginsToken, isAlphanumeric } from './edges.ts'
 import type { TextRange } from './types.ts'
 
