@@ -1,6 +1,7 @@
-// `npm test`: every gate, all of them even when one fails. The build comes first, then what only looks at files, all at
-// once, then the tests. The last line is `N passed, N failed`, where N counts the tests Vitest ran and the gates. A gate
-// that looked at fewer things than its floor has failed: green must not mean "looked at nothing".
+// `npm test`: every gate, all of them even when one fails. The build and the install come first, then the tests, and beside
+// them what only looks at files, one after the other: tests often wait, and so leave time for it. The last line is
+// `N passed, N failed`, where N counts the tests Vitest ran and the gates. A gate that looked at fewer things than its floor
+// has failed: green must not mean "looked at nothing".
 import { spawn } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,99 +36,106 @@ const compiled = join(scratch, 'compiled')
 const installed = join(scratch, 'installed')
 /**
  * `tsc` and the linter are written in Go: collecting garbage less often takes a tenth to a fifth of their work away, for
- * more memory, which no test needs yet.
+ * more memory; the tests run beside one of them at a time.
  */
 const collectSeldom = { GOGC: '400' }
 const linted = ['src', 'test', 'fixtures', 'scripts', 'bench', 'vitest.config.ts']
 
-/** What is in one row runs at the same time. */
-const gates: readonly (readonly Gate[])[] = [
-  [
-    {
-      name: 'build',
-      command: ['node', '--run', 'build'],
-      floor: [180, 'modules written'],
-      seen: () => globSync('dist/**/*.js').length,
-    },
-  ],
-  [
-    {
-      name: 'format',
-      command: ['biome', 'ci', '--colors=off'],
-      floor: [350, 'files'],
-      seen: (output) => numberIn(output, /Checked (\d+) files/),
-    },
-    {
-      name: 'types',
-      // One checker: four, as by default, each check what files have in common. The other cores have other gates to run.
-      command: ['tsc', '-p', 'tsconfig.json', '--listFiles', '--checkers', '1'],
-      floor: [330, 'files of ours'],
-      seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
-    },
-    {
-      name: 'page types',
-      command: ['tsc', '-p', 'src/report/page', '--listFiles'],
-      floor: [40, 'files of ours'],
-      seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
-    },
-    {
-      name: 'lint',
-      command: ['oxlint', '--type-aware', '--deny-warnings', ...globSync(linted)],
-      floor: [350, 'files'],
-      seen: (output) => numberIn(output, /on (\d+) files/),
-    },
-    {
-      name: 'dead code',
-      command: ['node', '--run', 'check:dead'],
-      floor: [350, 'files'],
-      seen: (output) => numberIn(output, /looked at (\d+) files/),
-    },
-    {
-      name: 'api',
-      command: ['node', '--run', 'check:api'],
-      floor: [7, 'entry points'],
-      seen: (output) => numberIn(output, /looked at (\d+) entry points/),
-    },
-    {
-      name: 'package',
-      command: ['node', '--run', 'check:package'],
-      floor: [250, 'files packed'],
-      seen: (output) => numberIn(output, /looked at (\d+) files/),
-    },
-    {
-      name: 'install',
-      command: ['node', 'scripts/install-packed.ts', installed],
-      floor: [1, 'package installed'],
-      seen: (output) => numberIn(output, /installed (\d+) package/),
-    },
-  ],
-  [
-    {
-      name: 'tests',
-      command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
-      floor: [600, 'tests'],
-      seen: () => vitestReport().numTotalTests,
-      live: true,
-    },
-  ],
+/** What the tests need. */
+const first: readonly Gate[] = [
+  {
+    name: 'build',
+    command: ['node', '--run', 'build'],
+    floor: [180, 'modules written'],
+    seen: () => globSync('dist/**/*.js').length,
+  },
+  {
+    name: 'install',
+    command: ['node', 'scripts/install-packed.ts', installed],
+    floor: [1, 'package installed'],
+    seen: (output) => numberIn(output, /installed (\d+) package/),
+  },
 ]
 
-let passed = 0
-let failed = 0
-const verdicts: string[] = []
-for (const row of gates) {
-  for (const verdict of await Promise.all(row.map(run))) {
-    verdicts.push(verdict.line)
-    if (verdict.ok) passed += 1
-    else failed += 1
-  }
+/** What only looks at files. */
+const looks: readonly Gate[] = [
+  {
+    name: 'format',
+    command: ['biome', 'ci', '--colors=off'],
+    floor: [350, 'files'],
+    seen: (output) => numberIn(output, /Checked (\d+) files/),
+  },
+  {
+    name: 'types',
+    // One checker: four, as by default, each check what files have in common. The other cores have tests to run.
+    command: ['tsc', '-p', 'tsconfig.json', '--listFiles', '--checkers', '1'],
+    floor: [330, 'files of ours'],
+    seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
+  },
+  {
+    name: 'page types',
+    command: ['tsc', '-p', 'src/report/page', '--listFiles'],
+    floor: [40, 'files of ours'],
+    seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
+  },
+  {
+    name: 'lint',
+    command: ['oxlint', '--type-aware', '--deny-warnings', ...globSync(linted)],
+    floor: [350, 'files'],
+    seen: (output) => numberIn(output, /on (\d+) files/),
+  },
+  {
+    name: 'dead code',
+    command: ['node', '--run', 'check:dead'],
+    floor: [350, 'files'],
+    seen: (output) => numberIn(output, /looked at (\d+) files/),
+  },
+  {
+    name: 'api',
+    command: ['node', '--run', 'check:api'],
+    floor: [7, 'entry points'],
+    seen: (output) => numberIn(output, /looked at (\d+) entry points/),
+  },
+  {
+    name: 'package',
+    command: ['node', '--run', 'check:package'],
+    floor: [250, 'files packed'],
+    seen: (output) => numberIn(output, /looked at (\d+) files/),
+  },
+]
+
+const tests: Gate = {
+  name: 'tests',
+  command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+  floor: [600, 'tests'],
+  seen: () => vitestReport().numTotalTests,
+  live: true,
 }
+
+const verdicts = [...(await inTurn(first)), ...(await Promise.all([inTurn(looks), inTurn([tests])])).flat()]
+// What gates found stands behind what the tests print, not somewhere in it.
+for (const { found } of verdicts) process.stdout.write(found)
+const passed = verdicts.filter(({ ok }) => ok).length
+const failed = verdicts.length - passed
 const { numPassedTests, numFailedTests } = vitestReport()
-console.log(['', 'gates', ...verdicts, ''].join('\n'))
+console.log(['', 'gates', ...verdicts.map(({ line }) => line), ''].join('\n'))
 console.log(`${passed + numPassedTests} passed, ${failed + numFailedTests} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
-async function run({ name, command, floor, seen, live }: Gate): Promise<{ ok: boolean; line: string }> {
+interface Verdict {
+  readonly ok: boolean
+  readonly line: string
+  /** What a gate that failed printed, unless it was heard live. */
+  readonly found: string
+}
+
+async function inTurn(gates: readonly Gate[]): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (const gate of gates) verdicts.push(await run(gate))
+  return verdicts
+}
+
+async function run({ name, command, floor, seen, live }: Gate): Promise<Verdict> {
   const startedAt = performance.now()
   console.log(`… ${name}`)
   const { code, output } = await execute(command, live === true, name !== 'build')
@@ -139,12 +147,11 @@ async function run({ name, command, floor, seen, live }: Gate): Promise<{ ok: bo
     ...(count >= least ? [] : [`looked at too little: ${count} of at least ${least} ${of}`]),
     ...(name === 'tests' ? skipped() : []),
   ]
-  if (complaints.length > 0 && live !== true) process.stdout.write(output)
   const ok = complaints.length === 0
   const detail = ok ? `${count} ${of}` : complaints.join('; ')
   const line = `${ok ? '✓' : '✗'} ${name.padEnd(10)} ${detail} (${seconds} s)`
   console.log(line)
-  return { ok, line }
+  return { ok, line, found: ok || live === true ? '' : output }
 }
 
 /** A suite that needs what this machine does not have says so in its title. */

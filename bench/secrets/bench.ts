@@ -90,8 +90,8 @@ const bench: Bench = {
         },
         {
           title: 'Slowest hostile megabytes',
-          columns: ['', 'ms'],
-          rows: slow.slice(0, 5).map(([name, ms]) => [name, ms.toFixed(0)]),
+          columns: ['', 'ms', '÷ µs of the first finders for 1 KB of chat'],
+          rows: slow.slice(0, 5).map(([name, ms]) => [name, ms.toFixed(0), (ms / cost[0]!.before).toFixed(0)]),
         },
       ],
       bars,
@@ -158,16 +158,26 @@ function costs(rounds: number) {
 
 /** Milliseconds of the processor for one megabyte each, slowest first. */
 function slowest(rounds: number): readonly (readonly [name: string, ms: number])[] {
-  return [...hostileTexts(1 << 20)]
-    .map(([name, text]) => {
-      let least = Infinity
-      for (let round = 0; round < rounds; round++) {
-        const begin = process.cpuUsage()
-        void ours('now').text(text)
-        const { user, system } = process.cpuUsage(begin)
-        least = Math.min(least, (user + system) / 1_000)
-      }
-      return [name, least] as const
-    })
-    .sort(([, a], [, b]) => b - a)
+  const texts = hostileTexts(1 << 20)
+  const times = [...texts].map(([name, text]) => [name, leastTime(text, rounds)] as const)
+  const order = (): void => void times.sort(([, a], [, b]) => b - a)
+  order()
+  // The slowest are compiled late, and others use the machine too: each round may have been a slow one.
+  for (let nth = 0; nth < 10; nth++) {
+    const [name, ms] = times[nth]!
+    times[nth] = [name, Math.min(ms, leastTime(texts.get(name)!, 2 * rounds))]
+  }
+  order()
+  return times
+}
+
+function leastTime(text: string, rounds: number): number {
+  let least = Infinity
+  for (let round = 0; round < rounds; round++) {
+    const begin = process.cpuUsage()
+    void ours('now').text(text)
+    const { user, system } = process.cpuUsage(begin)
+    least = Math.min(least, (user + system) / 1_000)
+  }
+  return least
 }

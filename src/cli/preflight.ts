@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { withoutSteps } from '../errors/steps.ts'
 import type { FinishedJob } from '../jobs/index.ts'
-import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
+import { type ChangedQuestion, type Escape, inexactParts, toExcludeStates } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'
 import { toRecordedCode } from '../provenance/index.ts'
 import { outcomeNotCompared, parseTape } from '../tape/index.ts'
@@ -89,6 +89,7 @@ export async function wouldBeRed({ run }: Preflight, promotion: Promotion): Prom
       ...(lacksInput(parseTape(bytes.toString(), source).header) ? [`the tape has no input: ${inputHint}`] : []),
       ...withRecorded,
       `to find what differs: npx vitest-harvest doctor ${shellWord(source)}`,
+      ...(verdict?.differences.every((one) => one.code === 'HARVEST_STATES') === true ? [toExcludeStates] : []),
       'to write the red case anyway: --unverified',
     ],
   })

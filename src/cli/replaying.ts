@@ -43,6 +43,8 @@ export interface Replayed {
   readonly isProgram: boolean
   /** The case that the tape belongs to. */
   readonly case?: Case
+  /** Names of all agents of the project; absent where no Vitest ran the agent. */
+  readonly agents?: readonly string[]
 }
 
 /**
@@ -268,9 +270,15 @@ async function replayInVitest(
   const [run] = await runJobs([job]).catch((error: unknown) => [error])
   if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, { agent, cause: run }) : run
   if (run === undefined) throw new TypeError(`no answer for ${tape.source}`)
-  const { report } = run as FinishedJob
+  const { report, agents } = run as FinishedJob
   const ended = { code: 0, signal: null, stdout: '', stderr: '' }
-  return { report, ended, isProgram: false, changed: await changedSince(tape) }
+  return {
+    report,
+    ...(agents === undefined ? {} : { agents }),
+    ended,
+    isProgram: false,
+    changed: await changedSince(tape),
+  }
 }
 
 function isUnreachable(error: Error): boolean {

@@ -29,23 +29,30 @@ export function verdictLine(
   return [`${neutralLine(id)}: ${verdict.verdict}`, ...facts].join('; ')
 }
 
+interface Judged {
+  readonly verdict: ReplayChildReport['verdict']
+  readonly named: string | undefined
+  readonly agents?: readonly string[]
+}
+
 /**
  * Why a replay is not the same as its tape, one message each.
  *
- * With another agent than the one whose run it is, what differs is hardly a change of code: then its next step is that agent.
+ * With another agent than the one whose run it is, what differs is hardly a change of code: then its next step is that agent, where
+ * there is one of its name. That of an import may be another's.
  *
  * @param kase - the case that the tape belongs to
  * @param named - the agent that was named
+ * @param agents - names of all agents of the project
  */
 export function messagesOf(
   tape: Pick<Tape, 'header' | 'close'>,
   kase: Pick<Case, 'id' | 'expect' | 'agent'> | undefined,
-  { verdict, named }: { readonly verdict: ReplayChildReport['verdict']; readonly named: string | undefined },
+  { verdict, named, agents }: Judged,
 ): readonly string[] {
   const messages = verdictMessages(tape, kase, verdict)
   const own = kase?.agent ?? tape.header.agent
-  // An earlier spelling of --module names a file.
-  if (messages.length === 0 || named === undefined || named === own || named.includes('#')) return messages
+  if (messages.length === 0 || named === undefined || named === own || agents?.includes(own) !== true) return messages
   return [
     ...messages.map(withoutSteps),
     `→ to replay ${neutralLine(own, 60)}, whose run it is: the same command, without --agent`,

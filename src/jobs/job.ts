@@ -162,6 +162,8 @@ export interface FinishedJob {
   readonly trace: readonly Json[]
   /** By the case of the job, when it has one. */
   readonly verdict?: JobVerdict
+  /** Of a replay: names of all agents of the project. */
+  readonly agents?: readonly string[]
   /** Only of a job with `namesFiles`: absolute paths; absent where this Vitest does not say. */
   readonly files?: readonly string[]
   /** Only of a job with `isControl`. */

@@ -1,3 +1,4 @@
+// Over 300 lines: one question, which failure of a model or a service leaves a run without a grade; its rules hold together.
 import { askedIn, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
 import { lostCallIn } from './lost-calls.ts'
@@ -33,8 +34,8 @@ const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
  * What a run which asks for real got no whole answer from: a model without connection, key, quota, by a refusal, by an outage in
  * the middle of an answer, by silence until the agent gave it up; a service that is down. What an agent does instead says nothing
  * about it as it is. What was asked again, and answered, is got over. So is what failed when it was recorded, too: see
- * {@link Failure.isItsWay}; an outage of a model that the run went on without, on the answers of others; and the one that ended
- * the run, where this one ends so at the same place.
+ * {@link Failure.isItsWay}; an outage that the run goes on without, at the place of the recorded one or of a model that
+ * answered nothing then; and the one that ended the run, where this one ends so at the same place.
  *
  * @param events - of the run, in any order
  * @param recorded - of the run it is compared with
@@ -63,7 +64,7 @@ export function unreachedIn(
     // A question has the ids of the answers before it, and resampled answers have others.
     const isSamePlace = alike.some((one) => placeOf(one.event, then.answered) === place)
     if (isSamePlace && (isSameEnd || isLeft(event))) return false
-    if (alike.length > 0 && isDoneWithout(event, then.answered, answered)) return false
+    if (alike.length > 0 && isDoneWithout(event, then.answered, answered, isSamePlace)) return false
     const question = questionOf(event)
     return !answered.some((one) => questionOf(one) === question)
   })
@@ -79,13 +80,23 @@ function placeOf({ n }: ExchangeEvent, answered: readonly ExchangeEvent[]): numb
   return answered.filter((one) => readModelCall(one) !== undefined && one.response!.moment[0] < n).length
 }
 
-/** Whether a run goes on without a model that fails: an answer of another one came behind the question, or it never answered any. */
-function isDoneWithout(event: ExchangeEvent, then: readonly ExchangeEvent[], now: readonly ExchangeEvent[]): boolean {
+/**
+ * Whether a run goes on, on the answers of others, without a model: where it failed when it was recorded, or anywhere if it never
+ * answered then. Elsewhere it did answer, and what another one decides instead says nothing of it.
+ */
+function isDoneWithout(
+  event: ExchangeEvent,
+  then: readonly ExchangeEvent[],
+  now: readonly ExchangeEvent[],
+  isSamePlace: boolean,
+): boolean {
   const call = readModelCall(event)
   if (call === undefined) return false
   const { model } = call.request
   const isDown = !then.some((one) => one.url === event.url && readModelCall(one)?.request.model === model)
-  return now.some((one) => readModelCall(one) !== undefined && (isDown || one.response!.moment[0] > event.n))
+  return now.some(
+    (one) => readModelCall(one) !== undefined && (isDown || (isSamePlace && one.response!.moment[0] > event.n)),
+  )
 }
 
 /**

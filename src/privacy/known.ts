@@ -196,13 +196,17 @@ class ShortTexts {
   #skips: Uint8Array | undefined
   /** Of the hash of a window, whether a text begins with one. */
   #begins: Uint8Array | undefined
-  readonly #sorted: string[] = []
+  /** By their windows, in order. */
+  readonly #texts = new Map<string, string[]>()
   /** Of each, the longest of the others that it begins with. */
   readonly #within = new Map<string, string>()
 
   add(text: string): void {
-    const at = this.#upTo(text)
-    if (this.#sorted[at - 1] === text) return
+    const begun = text.slice(0, window)
+    const sorted = this.#texts.get(begun) ?? []
+    if (sorted.length === 0) this.#texts.set(begun, sorted)
+    const at = upTo(sorted, text)
+    if (sorted[at - 1] === text) return
     const skips = (this.#skips ??= new Uint8Array(hashes).fill(window - block + 1))
     const begins = (this.#begins ??= new Uint8Array(hashes))
     for (let end = block; end <= window; end++) {
@@ -210,14 +214,14 @@ class ShortTexts {
       skips[hash] = Math.min(skips[hash]!, window - end)
     }
     begins[begunAs(text, 0)] = 1
-    this.#sorted.splice(at, 0, text)
-    for (let nth = at; nth < this.#sorted.length; nth++) {
-      const one = this.#sorted[nth]!
+    sorted.splice(at, 0, text)
+    for (let nth = at; nth < sorted.length; nth++) {
+      const one = sorted[nth]!
       if (!one.startsWith(text)) break
       const known = this.#within.get(one) ?? ''
       if (nth > at && known.length < text.length) this.#within.set(one, text)
     }
-    let before = this.#sorted[at - 1]
+    let before = sorted[at - 1]
     while (before !== undefined && !text.startsWith(before)) before = this.#within.get(before)
     if (before !== undefined) this.#within.set(text, before)
   }
@@ -234,22 +238,24 @@ class ShortTexts {
       const start = end - window
       end++
       if (begins[begunAs(text, start)] === 0) continue
+      const sorted = this.#texts.get(text.slice(start, start + window))
+      if (sorted === undefined) continue
       const begun = text.slice(start, start + longest)
-      for (let one = this.#sorted[this.#upTo(begun) - 1]; one !== undefined; one = this.#within.get(one))
+      for (let one = sorted[upTo(sorted, begun) - 1]; one !== undefined; one = this.#within.get(one))
         if (begun.startsWith(one)) note(start, one)
     }
   }
+}
 
-  /** How many are no greater. */
-  #upTo(text: string): number {
-    let [low, high] = [0, this.#sorted.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#sorted[middle]! <= text) low = middle + 1
-      else high = middle
-    }
-    return low
+/** How many of these, which are in order, are no greater. */
+function upTo(sorted: readonly string[], text: string): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! <= text) low = middle + 1
+    else high = middle
   }
+  return low
 }
 
 /** Of the block that ends here. */

@@ -19,13 +19,13 @@ export class RecordedInput {
   }
 
   /**
-   * What the run made of it, once it is over: nothing of an input that no code can change, or that another run may have changed,
-   * which was under way beside it and has a part of it as well.
+   * What the run made of it, once it is over: nothing of an input that no code can change, that another run may have changed, which
+   * was under way beside it and has a part of it as well, or that has getters: a replay hands the agent what they gave.
    */
   left(): { readonly input?: InputLeft } {
     const held = this.#held
     held?.end()
-    if (held === undefined || held.isChangedBeside) return {}
+    if (held === undefined || held.hasGetters || held.isChangedBeside) return {}
     const left = encodeValue(this.#value)
     return { input: JSON.stringify(left) === JSON.stringify(this.json) ? {} : { left } }
   }
@@ -41,6 +41,7 @@ class HeldObjects {
   readonly #sets: Set<HeldObjects>[] = []
   /** Those that are in the input of another run as well, and how they were when both had begun. */
   readonly #shared = new Map<object, string>()
+  readonly hasGetters: boolean = false
 
   constructor(input: object) {
     const seen = new Set([input])
@@ -52,7 +53,11 @@ class HeldObjects {
         // What is in it is a part of how it is.
         const now = textOf(one)
         for (const run of runs) if (!run.#shared.has(one)) run.#shared.set(one, now)
-      } else if (seen.size < mostObjects) for (const part of partsOf(one)) seen.add(part)
+      } else if (seen.size < mostObjects) {
+        const fields = fieldsOf(one)
+        this.hasGetters ||= fields.some(({ get }) => get !== undefined)
+        for (const part of partsOf(one, fields)) seen.add(part)
+      }
     }
   }
 
@@ -70,10 +75,13 @@ function textOf(value: object): string {
   return JSON.stringify(encodeValue(value))
 }
 
+function fieldsOf(value: object): readonly PropertyDescriptor[] {
+  return Object.values(Object.getOwnPropertyDescriptors(value))
+}
+
 /** Without what getters would give. */
-function partsOf(value: object): readonly object[] {
+function partsOf(value: object, fields: readonly PropertyDescriptor[]): readonly object[] {
   const items: unknown[] = value instanceof Map ? [...value].flat() : value instanceof Set ? [...value] : []
-  for (const { value: item } of Object.values(Object.getOwnPropertyDescriptors(value)) as readonly PropertyDescriptor[])
-    items.push(item)
+  for (const { value: item } of fields) items.push(item)
   return items.filter((item): item is object => typeof item === 'object' && item !== null)
 }

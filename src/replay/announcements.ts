@@ -290,6 +290,9 @@ function common(rows: readonly string[], columns: readonly string[]): readonly P
 
 const listed = 8
 
+const answersByInput =
+  'An agent may answer by what it makes of its input: how it leaves it must be as recorded, as a return value is.'
+
 const said = {
   message: {
     code: 'HARVEST_MESSAGES',
@@ -309,7 +312,17 @@ const said = {
   input: {
     code: 'HARVEST_STATES',
     did: 'left its input in another state',
-    why: 'An agent may answer by what it makes of its input: how it leaves it must be as recorded, as a return value is.',
+    why: answersByInput,
+  },
+  added: {
+    code: 'HARVEST_STATES',
+    did: 'left its input in another state',
+    why: `${answersByInput} Where its code is as it was, the recorded run worked on a copy of its input, such as \`{ ...input }\`: record it on the input itself.`,
+  },
+  lessened: {
+    code: 'HARVEST_STATES',
+    did: 'left its input in another state',
+    why: `${answersByInput} Where its code is as it was, a wrapped tool changed the input: the tape answers it, and its body does not run. Let the agent add what the tool returns.`,
   },
   untouched: {
     code: 'HARVEST_STATES',
@@ -318,16 +331,20 @@ const said = {
   },
 } as const
 
+/** How a state that is no decision of the agent, such as the id of a process, is left out. */
+export const toExcludeStates =
+  "to exclude states from the verdict, in the case or the config: drift: { states: 'report' }"
+
+/** What is not as expected, and for an input what may be why. */
+export type SaidOtherwise = keyof typeof said
+
 /** No case says what a state is to be: an update has nowhere to put it. */
-const toRecordAgain = [
-  'if the new state is right: record the run again',
-  "to exclude states from the verdict, in the case or the config: drift: { states: 'report' }",
-]
+const toRecordAgain = ['if the new state is right: record the run again', toExcludeStates]
 
 /** The one problem for all messages, or all marks, that are not as expected. */
 export function announcementProblem(
   tape: Tape,
-  kind: keyof typeof said,
+  kind: SaidOtherwise,
   differences: readonly AnnouncementDifference[],
 ): HarvestError {
   const { code, did, why } = said[kind]

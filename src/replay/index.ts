@@ -1,3 +1,4 @@
+export { toExcludeStates } from './announcements.ts'
 export {
   type ChangedQuestion,
   changedQuestions,

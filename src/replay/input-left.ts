@@ -4,6 +4,7 @@ import { GivenInput } from '../match/given-input.ts'
 import { lossesIn, type Tape } from '../tape/index.ts'
 import { presentValue } from '../tape/present-args.ts'
 import type { ReplayRun } from './run.ts'
+import type { SaidOtherwise } from './announcements.ts'
 import type { InputDifference } from './states.ts'
 
 /** What the agent makes of its input, beside what it made of it when recorded. */
@@ -34,8 +35,11 @@ export class InputOfReplay {
     if (now === undefined) return undefined
     const { isChanged } = now
     const left = this.#tape.close?.input?.left
+    // What has methods is handed to the agent without them: it cannot do to it what it did.
+    const isWhole = lossesIn(this.#tape.header.input ?? null).length === 0
     if (left === undefined) {
       if (isChanged) run.noteHidden(run.hidden.ofInput(this.#tape.close?.input === undefined ? 'unseen' : 'unchanged'))
+      else if (isWhole) run.noteHidden(run.hidden.of('input', now.value))
       return undefined
     }
     const json = run.encodeAs(undefined, () => [left], run.redactor.json(now.json))
@@ -45,12 +49,18 @@ export class InputOfReplay {
       run.noteHidden(run.hidden.of('input', now.value))
       return []
     }
-    // What has methods is handed to the agent without them: it cannot do to it what it did.
-    const isWhole = lossesIn(this.#tape.header.input ?? null).length === 0
     if (!isWhole || (!isChanged && !this.#isTaken)) {
       run.noteHidden(run.hidden.ofInput(isWhole ? 'not taken' : 'lost'))
       return undefined
     }
     return [firstDifference(recorded, live, 'input') ?? []].flat().map((found) => ({ kind: 'changed', ...found }))
+  }
+
+  /** In which way it was left otherwise, of those whose cause may be another than the agent's code. */
+  otherwise(found: readonly InputDifference[]): Extract<SaidOtherwise, 'input' | 'untouched' | 'added' | 'lessened'> {
+    if (this.given.left?.isChanged === false) return 'untouched'
+    if (found.some(({ recorded }) => recorded === '(absent)')) return 'added'
+    const hasTools = this.#tape.events.some(({ kind }) => kind === 'tool')
+    return hasTools && found.some(({ live }) => live === '(absent)') ? 'lessened' : 'input'
   }
 }

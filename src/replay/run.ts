@@ -35,7 +35,7 @@ import { AnswerReads } from './answer-reads.ts'
 import { BegunRequests } from './begun.ts'
 import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
-import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
+import { type AnnouncementDifference, announcementProblem, Announcements, type SaidOtherwise } from './announcements.ts'
 import { InputOfReplay } from './input-left.ts'
 import { States } from './states.ts'
 import { writtenOrigin } from '../match/address.ts'
@@ -1000,8 +1000,7 @@ export class ReplayRun {
   #judgeInput(): void {
     const found = this.input.compare(this)
     if (found === undefined) return
-    const kind = this.input.given.left?.isChanged === false ? 'untouched' : 'input'
-    this.#judge('states', kind, this.states.leftInput(found))
+    this.#judge('states', this.input.otherwise(found), this.states.leftInput(found))
   }
 
   /** Where messages and marks stand, which are as expected by themselves. */
@@ -1126,11 +1125,7 @@ export class ReplayRun {
     this.problems.push(problem.driftRefused(this.tape, drift, isStrict, this.lostAwaits.hasThrown))
   }
 
-  #judge(
-    of: DriftClass,
-    kind: 'message' | 'mark' | 'state' | 'input' | 'untouched',
-    found: readonly AnnouncementDifference[],
-  ): void {
+  #judge(of: DriftClass, kind: SaidOtherwise, found: readonly AnnouncementDifference[]): void {
     const policy = this.#policyOf(of)
     if (policy === 'ignore' || found.length === 0) return
     for (const { step, stepNumber, name, path, recorded, live, site } of found) {

@@ -131,7 +131,10 @@ async function runJob(job: Job, around: Surroundings) {
   const name = job.agent ?? recorded
   const ofTape = {
     tape,
-    ...(name === recorded ? {} : { otherAgent: { named: name, recorded } }),
+    // The agent of an import may be another's, which this project does not have.
+    ...(name !== recorded && agents.some((one) => one.name === recorded)
+      ? { otherAgent: { named: name, recorded } }
+      : {}),
     ...(kase === undefined ? {} : { caseId: kase.id, isKnownBad: kase.expect === 'fail' }),
     load: (other = name) => load(other, agents, { allow: replay.allow, tape, recorded }),
     replay,
@@ -215,6 +218,7 @@ async function runJob(job: Job, around: Surroundings) {
     ...(grade === undefined ? {} : { grade }),
     ...(unreached === undefined ? {} : { unreached }),
     ...(files === undefined ? {} : { files }),
+    agents: agents.map((one) => one.name),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenIn(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }

@@ -590,4 +590,26 @@ describe('a run that asks two models at once and takes the first answer', () => 
     const forked = await graded(steady)
     expect((await forked()).grade).toBe('bad')
   })
+
+  test('has no grade where another one answers what was answered by one that is down now, and once before', async () => {
+    slow = ''
+    const turns = async (): Promise<string> => {
+      let said = 'Well?'
+      for (let turn = 0; turn < 3; turn++) {
+        const now = said
+        said = await ask('one', signal, now).catch(() => ask('two', signal, now))
+        isPrimaryDown = isDownLater
+      }
+      return said
+    }
+    const { signal } = new AbortController()
+    let isDownLater = false
+    isPrimaryDown = true
+    const forked = await graded(turns)
+    isPrimaryDown = true
+    expect((await forked()).grade).toBe('bad')
+    isPrimaryDown = true
+    isDownLater = true
+    expect(await forked()).toEqual({ grade: 'ungraded', because: 'A model answered with status 503' })
+  })
 })

@@ -321,6 +321,16 @@ describe('what blame says', () => {
         with all model answers resampled, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
       → to find which recorded answers decided, with a good run: --repairs --reference '<tape|case>'"
     `)
+    const few = { ...never, ok: 6, forks: 30, rate: { low: 0.06, high: 0.44 } }
+    expect(said(few, { tau: 0.9 }).split('\n').slice(0, -1)).toEqual([
+      'No single step has an effect of 0.9 or more (--min-effect). One may have a smaller one, or several.',
+      '  with all model answers resampled, 6 of 30 runs end well (10 to 37 %); certified: fewer than 44 % do',
+      expect.stringMatching(/^→ to find which/),
+    ])
+    expect(said(few, { tau: 0.9 })).toContain(
+      '→ to look for a smaller effect, with all runs so far: --min-effect 0.2, without --no-cache',
+    )
+    expect(said(never, { tau: 0.9 })).toBe(said(never))
     expect(said(never, repairs('found', { necessary: [1], sufficient: [1], repairSet: [1] }))).toMatchInlineSnapshot(`
       "No model decided the outcome: recorded answers did.
         with all model answers resampled, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do

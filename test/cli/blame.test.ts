@@ -158,6 +158,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(first.spent.now.forks).toBe(6)
     writeFileSync(file, `${refunds('it === 25')}// A note.\n`)
     expect(await told()).toMatchObject({ reused: { forks: 6 } })
+    expect(await told('--cross-version')).toMatchObject({ reused: { forks: 12 } })
     writeFileSync(file, refunds('it < 100'))
     expect(await told()).toMatchObject({ reused: { forks: expect.any(Number) as number } })
     // It may load the agent's files: these are as they were.

@@ -366,6 +366,20 @@ describe('harvest fork', () => {
     expect(debug.code).toBe(1)
   })
 
+  it('of the prompt of the debugger is made once, and again with --no-cache', async () => {
+    const askedBy = async (...more: readonly string[]): Promise<number> => {
+      const asked = desk.asked.length
+      const line = ['what_if 2 result.total=31 --live --cross-version', ...more].join(' ')
+      const { stderr } = await harvest(['debug', 'first', '-x', line], { cwd, env: { DESK_URL: desk.url } })
+      expect(stderr).toBe('')
+      return desk.asked.length - asked
+    }
+    const once = await askedBy()
+    expect(once).toBeGreaterThan(0)
+    expect(await askedBy()).toBe(0)
+    expect(await askedBy('--no-cache')).toBe(once)
+  })
+
   it('of the prompt of the debugger is refused for what fork refuses, with lines to type there', async () => {
     const debug = async (script: readonly string[]) =>
       harvest(['debug', 'first', '-x', script.join('; ')], { cwd, env: { DESK_URL: desk.url } })

@@ -1,28 +1,7 @@
 // Runs the built command many times in one process: node many.child.ts <main.js> <report>, the command lines on stdin.
-import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { EventEmitter } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-
-// What a config says is read once, as long as the file is the same: to load Vite for it is half of what a replay costs.
-const { spawn } = childProcess
-const said = new Map<string, Buffer>()
-childProcess.spawn = ((program: string, args: readonly string[], options: SpawnOptions): ChildProcess => {
-  const [reader = '', config = '', answer = ''] = args
-  if (!/\/vitest\/read-options\.js$/.test(reader)) return spawn(program, args, options)
-  const key = `${config} ${statSync(config).mtimeMs}`
-  const known = said.get(key)
-  if (known === undefined)
-    return spawn(program, args, options).once('exit', () => {
-      if (existsSync(answer)) said.set(key, readFileSync(answer))
-    })
-  writeFileSync(answer, known)
-  const ended = Object.assign(new EventEmitter(), { stdout: null, stderr: null, kill: () => true })
-  setImmediate(() => ended.emit('close', 0, null))
-  return ended as unknown as ChildProcess
-}) as typeof spawn
-syncBuiltinESMExports()
+import '../support/known-options.ts'
 
 const [main = '', report = ''] = process.argv.slice(2)
 const lines = JSON.parse(readFileSync(0, 'utf8')) as readonly (readonly string[])[]

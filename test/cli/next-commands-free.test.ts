@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, usual } from './desk.ts'
 import { type Answered, warmHarvest as harvest, warmRun as start } from './harvest.ts'
@@ -289,6 +289,15 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(same.stderr).not.toContain('whose run it is')
     const [graded] = answers(own)
     expect(graded?.stderr).toContain('The agent left other marks')
+    // Of an agent that this project does not have nothing can be run without naming another one.
+    const config = readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')
+    writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('"desk":', '"other":'))
+    onTestFinished(() => writeFileSync(join(cwd, 'vitest.config.ts'), config))
+    const [foreign] = answers([...blame, '--agent', 'odd'])
+    expect(foreign?.stderr).toContain('HARVEST_CONTROL')
+    expect(foreign?.stderr).not.toContain('whose run it is')
+    const replayedAs = await harvest(whole, { cwd, env: { CI: '' } })
+    expect(replayedAs).toMatchObject({ code: 1, stderr: expect.not.stringContaining('whose run it is') as string })
   })
 
   it('of check: an inbox that was staged is unstaged and ignored, in whichever folder it is and from wherever it is typed', () => {

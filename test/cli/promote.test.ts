@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
-import { warmHarvest as harvest } from './harvest.ts'
+import { warmHarvest as harvest, warmRun } from './harvest.ts'
 import { printed } from './printed.ts'
 import { configFor, project } from './project.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
@@ -142,6 +142,34 @@ describe('harvest promote', () => {
     expect(unverified.stdout).toContain('not replayed')
   })
 
+  it('an agent that keeps the id of its process in its input is refused with the way to leave states out, which works', async () => {
+    const config = configFor({ noter: './src/noter.ts#noter' })
+    const cwd = project({
+      'vitest.config.ts': config,
+      'src/noter.ts': `import { tool } from 'vitest-harvest/record'
+const look = tool('look', async () => 'seen')
+export const noter = async (input: { pid?: number }) => {
+  input.pid = process.pid
+  return look()
+}
+`,
+      'src/record.ts': `import { createRecorder } from 'vitest-harvest/record'
+import { noter } from './noter.ts'
+const input = {}
+await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'noter', id: 'noted', input }, () => noter(input))
+`,
+    })
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+    expect(await warmRun(process.execPath, ['src/record.ts'], { cwd })).toMatchObject({ code: 0, stderr: '' })
+    const args = ['promote', 'noted', '--as', 'noted']
+    const { code, stderr } = await harvest(args, { cwd })
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('HARVEST_STATES') as string })
+    const [, policy = ''] =
+      /^→ to exclude states from the verdict, in the case or the config: (.*)$/m.exec(stderr) ?? []
+    writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('harvest({ ', `harvest({ ${policy}, `))
+    expect(await harvest(args, { cwd })).toMatchObject({ code: 0, stderr: '' })
+  })
+
   it('an agent that asks its model something else is refused as unproven, with the change', async () => {
     const cwd = recorded()
     const args = ['promote', 'latest', '--as', 'refund-100x']
@@ -257,7 +285,8 @@ describe('harvest promote', () => {
     const line = pasted('import the plugin in vitest.config.ts')
     const plugins = pasted('and name the agents there')
     const [, file = '', name = ''] = /'\.\/([^#']+)#(\w+)'/.exec(plugins) ?? []
-    writeFileSync(join(cwd, 'vitest.config.ts'), `${line}\nexport default { ${plugins} }\n`)
+    const patient = plugins.replace('harvest({', 'harvest({ timeout: 600_000,')
+    writeFileSync(join(cwd, 'vitest.config.ts'), `${line}\nexport default { ${patient} }\n`)
     mkdirSync(dirname(join(cwd, file)))
     writeFileSync(
       join(cwd, file),

@@ -106,6 +106,27 @@ describe('how an agent leaves its input', () => {
     expect(other.problems[0]?.message).not.toContain('a copy')
   })
 
+  it('names what may be why where a part is new, or gone: a copy when recorded, a tool whose body does not run', async () => {
+    const input = question()
+    const onCopy = (given: unknown) => answering()({ ...(given as Conversation) })
+    const tape = await recorded(() => onCopy(input), input)
+    expect(tape.close?.input?.left).toMatchObject({ messages: [{}, {}] })
+    const direct = await replayTape(tape, answering())
+    expect(direct.problems[0]?.message).toContain('input.done: [-(absent)-]')
+    expect(direct.problems[0]?.message).toContain('the recorded run worked on a copy of its input')
+
+    const add = tool(
+      'add',
+      async (conversation: Conversation) => void conversation.messages.push(question().messages[0]!),
+    )
+    const byTool = async (given: unknown) => {
+      await add(given as Conversation)
+      ;(given as Conversation).done = true
+    }
+    const again = await replayTape(await recorded(byTool), byTool)
+    expect(again.problems[0]?.message).toContain('a wrapped tool changed the input')
+  })
+
   it('is compared where the agent throws, and where it yields', async () => {
     const throwing = (said: string) =>
       answering(said, () => {
@@ -199,6 +220,39 @@ describe('how an agent leaves its input', () => {
     const tape = await recorded(stopping, withSignal())
     expect(tape.close?.input?.left).toBeDefined()
     expect(await replayed(tape, stopping)).toEqual(listed)
+  })
+
+  it('is listed where the agent puts into it what tapes do not hold', async () => {
+    const answer = Symbol('answer')
+    const places: readonly ((input: object) => void)[] = [
+      (input) => void Object.assign(input, { [answer]: 'Refunded.' }),
+      (input) => void Object.defineProperty(input, 'answer', { value: 'Refunded.' }),
+    ]
+    for (const put of places) {
+      const hiding = async (input: unknown) => (await refund(25), put(input as object))
+      const tape = await recorded(hiding)
+      expect(tape.close?.input).toEqual({})
+      expect((await replayed(tape, hiding)).listed).toEqual([expect.stringMatching(/^input: fields /)])
+    }
+    const idle = async () => void (await refund(25))
+    expect(await replayed(await recorded(idle), idle)).toEqual(same)
+  })
+
+  it('is listed where the input computes a part of itself, which a replay hands over as it was', async () => {
+    const counted = () => {
+      const messages = question().messages
+      return {
+        messages,
+        about: {
+          get count() {
+            return messages.length
+          },
+        },
+      }
+    }
+    const pushing = answering()
+    const tape = await recorded(pushing, counted())
+    expect(await replayed(tape, pushing)).toEqual(listed)
   })
 
   it('is compared of a run that is kept when it is over', async () => {

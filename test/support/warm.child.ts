@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { type Asked, endOf, type Told } from './warm.ts'
 // Our command starts Vitest: in a Node that has loaded it before, too.
 import './warm-spawn.ts'
+import './known-options.ts'
 
 /** Files that do their work when they are loaded: each run loads them once more. What they import stays. */
 const programs =

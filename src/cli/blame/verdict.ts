@@ -196,14 +196,23 @@ function describeNever(
     how === 'exact' || rate === undefined
       ? ' (exact: a script answers the resampled steps)'
       : `${interval({ ok, forks }, lost)}${lost === 0 ? '' : `, whichever way ${lost} ended that could not be graded`}; certified: fewer than ${(rate.high * 100).toFixed(0)} % do`
+  // Below the effect that was asked for there is room for one that is usually looked for.
+  const isLarge = rate !== undefined && rate.high >= usualEffect && blamed.tau > usualEffect
   return [
-    decidesHere(blamed, ok),
+    isLarge ? noneSoLarge(blamed) : decidesHere(blamed, ok),
     `  with all model answers resampled, ${of({ ok, forks })} end well${bound}`,
     ...(unseen > 0 ? [`${unseen} steps were not tested; the run might have recovered there.`] : []),
     ...(repairs === undefined ? repairsHint(blamed) : []),
+    ...(isLarge ? [smallerEffect] : []),
     ...seePassing(blamed.knownRuns),
   ]
 }
+
+function noneSoLarge({ tau }: BlamedRun): string {
+  return `No single step has an effect of ${tau} or more (--min-effect). One may have a smaller one, or several.`
+}
+
+const smallerEffect = `→ to look for a smaller effect, with all runs so far: --min-effect ${usualEffect}, without --no-cache`
 
 /** A condition that no run is known to meet says nothing of the agent, be it mistyped or not; a function that grades none ok, neither. */
 export function noClaim(
@@ -373,9 +382,7 @@ function describeSmaller(blamed: BlamedRun, position: number): readonly string[]
     ...(drop === undefined
       ? []
       : [`  largest effect measured, not certified: ${whatOf(blamed, { position })} (${drop.toFixed(2)})`]),
-    ...(drop !== undefined && drop >= usualEffect && tau > usualEffect
-      ? [`→ to look for a smaller effect, with all runs so far: --min-effect ${usualEffect}, without --no-cache`]
-      : []),
+    ...(drop !== undefined && drop >= usualEffect && tau > usualEffect ? [smallerEffect] : []),
   ]
 }
 

@@ -306,8 +306,7 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   const files = await codeFiles(process.cwd())
   const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
   const code = files === undefined ? undefined : digestOfCode(files)
-  const isReused = !given.has('no-cache') && !given.has('cross-version')
-  const former = code === undefined || !isReused ? [] : formerFiles(cacheFile, code)
+  const former = code === undefined || given.has('no-cache') ? [] : formerFiles(cacheFile, code)
   const changed = new Map(former.map((one) => [one.code, changedPaths(one.files, files ?? {})]))
   const subject = { tape: resolve(found.file), agent, isTyped: given.value('agent') !== undefined }
   const top = former.length === 0 ? undefined : await topFolder(process.cwd())

@@ -54,7 +54,7 @@ function print(
 ): void {
   const { report } = replayed
   const { served, recorded } = report.comparison
-  for (const message of messagesOf(tape, replayed.case, { verdict: report.verdict, named: given.value('agent') }))
+  for (const message of messagesOf(tape, replayed.case, { ...replayed, ...report, named: given.value('agent') }))
     screen.note(`\n${neutralLines(message)}`)
   if (!held) screen.note('')
   const drift = driftLine(report.drift)

@@ -43,7 +43,7 @@ export const verifyCommand: Command = {
     ])
     screen.line(table([head, ...lines], [1, 2]))
     if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
-    for (const message of messagesOf(tape, replayed.case, { verdict: report.verdict, named: given.value('agent') }))
+    for (const message of messagesOf(tape, replayed.case, { ...replayed, ...report, named: given.value('agent') }))
       screen.line(`\n${neutralLines(message)}`)
     for (const line of remarkLines(tape.header.id, report)) screen.line(line)
     const cuts = cutsOf(tape)

@@ -168,7 +168,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   )
   const forks = await makeForks(parent, pairs.requests, {
     parallel,
-    isFresh: false,
+    isFresh: input.has('no-cache'),
     together: pairs.together,
     purse,
     ...(input.has('live') ? { timeoutMs } : {}),
