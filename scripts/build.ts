@@ -48,7 +48,7 @@ const printed =
   /\/src\/report\/(?:confidence|conversation|describe|end|head|lanes|numbered|one-step|overlaps|run|spending)\.ts$/
 
 /** What reads and writes tapes, and what redacts. The finders of earlier tapes are no part of it: what records needs none. */
-const tape = /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|shared-read)/
+const tape = /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present|shared-read)/
 const privacy = /\/src\/privacy\/(?!credentials|earlier\.ts|index\.ts|rules\.ts|second\/|first\/(?!names))/
 
 /** What reads the calls of models. */
@@ -64,7 +64,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
 const small =
   /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|tape\/(?:closed|cut-off|grade|kept-files|links|partial)|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
-  /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
+  /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options|tape\/present)\.ts$/
 
 /**
  * Packages that become part of ours: to find and open the 72 files of `yaml` took each command and each worker longer than

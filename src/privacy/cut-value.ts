@@ -1,5 +1,5 @@
 import { joinedBytes, type Json } from '../tape/index.ts'
-import { presentArgs, presentValue } from '../tape/present-args.ts'
+import { presentArgs, presentValue } from '../tape/present.ts'
 import { CappedBody, type CutBody } from './capped-body.ts'
 import { cutOverlap, redactSides } from './cut.ts'
 import type { Redactor } from './redactor.ts'

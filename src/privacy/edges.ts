@@ -225,3 +225,8 @@ export function changed({ source, flags }: RegExp, part: string, other: string):
 export function sticky(source: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(source, ...parts), 'y')
 }
+
+/** A pattern, also of lines in a text of JSON behind its commas, as deep as they are. */
+export function overLines({ source }: RegExp): RegExp {
+  return new RegExp(source.replaceAll(String.raw`,\s{0,16}`, String.raw`,(?:\s|\\{1,8}[nrt]){0,64}`), 'y')
+}

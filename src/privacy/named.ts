@@ -10,6 +10,7 @@ import {
   codesOf,
   isBehindText,
   isPlainComma,
+  overLines,
   optionEnd,
   sticky,
   withoutLast,
@@ -840,11 +841,7 @@ function isOfBare(text: string, at: number): boolean {
 
 const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
 const pairBefore = changed(pairPattern, valueField, valueFieldBefore)
-/** Also of lines in a text of JSON, as deep as they are. */
-const pairEleventh = new RegExp(
-  pairPattern.source.replaceAll(String.raw`,\s{0,16}`, String.raw`,(?:\s|\\{1,8}[nrt]){0,64}`),
-  'y',
-)
+const pairEleventh = overLines(pairPattern)
 
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {
@@ -855,7 +852,7 @@ function afterComma(names: NameTable): Trigger['at'] {
     let open = named.start
     while (text[open - 1] === '-') open--
     if (!/["']/.test(text[open - 1] ?? '')) return 0
-    if (names.version >= 8 && isMessage(text, open, named.end)) return 0
+    if (names.version >= 8 && isMessage(text, open, named.end, names.version)) return 0
     let [start, quote] = [named.end + 3, '"']
     if (!isPlainComma(text, named.end)) {
       const pair = names.version >= 11 ? pairEleventh : ofVersion(pairPattern, pairBefore)

@@ -11,10 +11,12 @@ const isValueField = new RegExp(`^(?:${valueFields})$`)
 const mostBetween = 3
 const [longestField, longestBetween, longestScalar, mostWhite] = [32, 64, 16, 64]
 const perName = 20
+/** With its quote, and dashes before it. */
+const longestName = 72
 
 const [isOfKey, isOfScalar] = [codesOf(/[\w$-]/, 128), codesOf(/[\w.+-]/, 128)]
 const [isWhite, isEscaped, isSign] = [codesOf(/\s/), codesOf(/[nrt]/, 128), codesOf(/[:=]/, 128)]
-const [doubleQuote, singleQuote, backslash, comma, dash] = [0x22, 0x27, 0x5c, 0x2c, 0x2d]
+const [space, doubleQuote, singleQuote, backslash, comma, dash] = [0x20, 0x22, 0x27, 0x5c, 0x2c, 0x2d]
 
 /** A field read from its end. */
 interface Field {
@@ -32,15 +34,19 @@ export function valueBefore(names: NameTable): (text: string, index: number, fou
   return (text, index, found) => {
     const depth = depthOf(text, index)
     const [nameEnd, mark] = [index - depth, text[index]!]
-    const quote = text.slice(nameEnd, index + 1)
+    let open = nameEnd - 1
+    while (nameEnd - open < longestName && text.charCodeAt(open) > space && text[open] !== mark) open--
+    if (text[open] !== mark || depthOf(text, open) !== depth) return
+    // Most texts in quotes stand behind no key, or in the first field: what they say is looked at last.
+    const own = fieldBefore(text, open - depth)
+    if (own === undefined || behindMember(text, own.from) === undefined) return
     const named = nameUpTo(names, text, nameEnd)
     if (named === undefined) return
     work.done += perName
     let start = named.start
     while (text.charCodeAt(start - 1) === dash) start--
-    if (text[start - 1] !== mark || depthOf(text, start - 1) !== depth) return
-    const own = fieldBefore(text, start - quote.length)
-    if (own === undefined) return
+    if (start - 1 !== open) return
+    const quote = text.slice(nameEnd, index + 1)
     let at = own.from
     for (let count = 0; count <= mostBetween; count++) {
       const end = behindMember(text, at)

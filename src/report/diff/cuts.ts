@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../json/canonical.ts'
 import { type CutValue, isCut, type Json, type Tape, type TapeEvent } from '../../tape/index.ts'
-import { presentArgs, presentValue } from '../../tape/present-args.ts'
+import { presentArgs, presentValue } from '../../tape/present.ts'
 
 /** Values of two tapes, where those that were cut can be compared as all others. */
 export interface ComparableCuts {
