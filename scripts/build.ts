@@ -64,7 +64,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
 const small =
   /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|tape\/(?:closed|cut-off|grade|kept-files|links|partial)|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
-  /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options|tape\/present)\.ts$/
+  /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
 /**
  * Packages that become part of ours: to find and open the 72 files of `yaml` took each command and each worker longer than
@@ -158,6 +158,7 @@ async function bundle(): Promise<readonly string[]> {
         // What others take along lies in a file of its own.
         { name: 'own-files', test: /\/src\/own-files\.ts$/, priority: 3 },
         { name: 'new-file', test: /\/src\/tape\/new-file\.ts$/, priority: 3 },
+        { name: 'present', test: /\/src\/tape\/present\.ts$/, priority: 3 },
         { name: 'canonical', test: canonical, priority: 3 },
         { name: 'tape', test: tape, priority: 1 },
         { name: 'providers', test: providers, priority: 1 },

@@ -1,4 +1,3 @@
-import { isFields } from './shape.ts'
 import type { Json } from './types.ts'
 
 type JsonMap = { readonly [key: string]: Json }
@@ -26,7 +25,7 @@ type Reached = number[]
 
 /** What lies deeper than a line of a tape can nest stands beside the value, and is as much of it. */
 function presentAll(value: Json, presentRoot: (value: Json, reached: Reached) => Json): Json {
-  if (!isFields(value) || value['$type'] !== 'deep') return presentRoot(value, [])
+  if (!isMap(value) || value['$type'] !== 'deep') return presentRoot(value, [])
   const reached: Reached = []
   const root = presentRoot(value['value'] ?? null, reached)
   const rest = Array.isArray(value['rest']) ? [...value['rest']] : []
@@ -39,13 +38,13 @@ function presentItems(items: readonly Json[], reached: Reached): Json {
   const given = items.slice(0, items.findLastIndex((value) => !isUndefined(value)) + 1)
   const [only] = given
   // One object argument stands for itself.
-  const isAlone = given.length === 1 && items.length > 1 && isFields(only) && only['$type'] === undefined
+  const isAlone = given.length === 1 && items.length > 1 && isMap(only) && only['$type'] === undefined
   return isAlone ? presentMembers(only, reached) : present(given, reached)
 }
 
 function present(value: Json, reached: Reached): Json {
   if (Array.isArray(value)) return value.map((item) => present(item, reached))
-  if (!isFields(value)) return value
+  if (!isMap(value)) return value
   if (value['$type'] === undefined) return presentMembers(value, reached)
   if (value['$type'] === 'rest') reached.push(value['at'] as number)
   return value
@@ -57,7 +56,12 @@ export function presentMembers(map: JsonMap, reached: Reached): Json {
   return Object.fromEntries(given.map(([key, value]) => [key, present(value, reached)]))
 }
 
+/** A recorder loads this, and nothing else that reads JSON. */
+function isMap(value: Json | undefined): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** As `encodeValue` writes it. */
 function isUndefined(value: Json): boolean {
-  return isFields(value) && value['$type'] === 'undefined'
+  return isMap(value) && value['$type'] === 'undefined'
 }
