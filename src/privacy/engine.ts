@@ -13,7 +13,6 @@ import { shapeTriggersOf, tokensOf } from './tokens.ts'
 import { findEmailsNow } from './personal.ts'
 import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
-import { valueAboveTriggers } from './value-first.ts'
 import { inViews, Spellings } from './views.ts'
 import { typedAtEnd, typedTriggers } from './typed-objects.ts'
 import { type Trigger, Walk } from './walk.ts'
@@ -96,7 +95,6 @@ function inOneWalk(
     ...(version >= 5 ? nearTriggers(isOn, nearLately) : []),
     ...(version >= 5 && isOn('secret') ? [...saidTriggers(names), ...columnTriggers(names)] : []),
     ...(version >= 8 && isOn('secret') ? typedTriggers(names) : []),
-    ...(version >= 11 && isOn('secret') ? valueAboveTriggers(names) : []),
     ...triggers,
   ])
   const atEnd: readonly SignedFinder[] = version >= 8 && isOn('secret') ? [['', typedAtEnd(names)]] : []

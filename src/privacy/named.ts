@@ -501,7 +501,7 @@ function inList(names: NameTable, text: string, start: number, kind: NameClass, 
 }
 
 /** A text in code: one with blanks is a message, one of words what a field or a user is called. */
-export function inCode(
+function inCode(
   names: NameTable,
   text: string,
   start: number,
@@ -682,7 +682,7 @@ const spoken = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufaff]/
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
  * "the secret: patience" only what looks like no word is.
  */
-export function bare(
+function bare(
   names: NameTable,
   text: string,
   given: number,

@@ -1,9 +1,8 @@
-import { codesOf, depthOf, has, sticky } from './edges.ts'
+import { codesOf, depthOf, has } from './edges.ts'
 import { isMessageBefore } from './messages.ts'
-import { bare, inCode, isOther, listed, nameUpTo, quoted, valueFields } from './named.ts'
+import { isOther, listed, nameUpTo, valueFields } from './named.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
-import type { Trigger } from './walk.ts'
 import { work } from './work.ts'
 
 const isValueField = new RegExp(`^(?:${valueFields})$`)
@@ -32,11 +31,16 @@ interface Field {
  */
 export function valueBefore(names: NameTable): (text: string, index: number, found: TextRange[]) => void {
   return (text, index, found) => {
+    const sign = text.charCodeAt(index)
+    let open = index - 1
+    for (let code = text.charCodeAt(open); code > space && code !== sign && index - open < longestName; ) {
+      open--
+      code = text.charCodeAt(open)
+    }
+    if (text.charCodeAt(open) !== sign) return
     const depth = depthOf(text, index)
+    if (depthOf(text, open) !== depth) return
     const [nameEnd, mark] = [index - depth, text[index]!]
-    let open = nameEnd - 1
-    while (nameEnd - open < longestName && text.charCodeAt(open) > space && text[open] !== mark) open--
-    if (text[open] !== mark || depthOf(text, open) !== depth) return
     // Most texts in quotes stand behind no key, or in the first field: what they say is looked at last.
     const own = fieldBefore(text, open - depth)
     if (own === undefined || behindMember(text, own.from) === undefined) return
@@ -124,43 +128,4 @@ function withoutWhite(text: string, end: number): number {
 
 function isQuote(code: number): boolean {
   return code === doubleQuote || code === singleQuote
-}
-
-const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
-/** What stands between a name in a line of its own, or behind a comma, and the value before it. */
-const between = String.raw`(?:,? {0,4}|(?: {1,4}#[^\\\n]{0,64})?,?${lineEnd} {1,32}(?:\w{1,16}: {1,4}[\w.]{1,32}${lineEnd} {1,32})?)(?:Parameter)?`
-const valueAbove = sticky`(?:[Vv]alue|ParameterValue|default)(?:[:=] {0,4}| {1,8}= {1,4})(?:(\\*["'])[^"'\\\r\n]{1,512}\\*["']|[^\s"'\\,&{}[\]]{1,512}&?)${between}$`
-const nameHere = sticky`(?:[:=] {0,4}| {1,8}= {1,4})(\\*["']|)([\w.-]{2,64})\1 {0,4}(?:[,}]|#|\\*["']|\\{1,8}[rn]|[\r\n]|$)`
-const longestAbove = 768
-/** What a field with a value is called, as far as all are called so. */
-const endings = ['ParameterValue', 'Value', 'value', 'default']
-
-/** As {@link valueBefore}, where names and values have no quotes: `- value: …` above `name: DB_PASSWORD`, `{value: …, name: …}`. */
-export function valueAboveTriggers(names: NameTable): readonly Trigger[] {
-  const at =
-    (length: number): Trigger['at'] =>
-    (text, index, found) => {
-      nameHere.lastIndex = index + length
-      const [, , name] = nameHere.exec(text) ?? []
-      work.done += 4
-      const kind = name === undefined ? undefined : names.classOf(name)
-      if (name === undefined || kind === undefined) return 0
-      work.done += 2 * perName
-      const from = Math.max(0, index - longestAbove)
-      const above = text.slice(from, index)
-      const begin = Math.max(...endings.map((field) => above.lastIndexOf(field)))
-      if (begin === -1) return 0
-      valueAbove.lastIndex = begin
-      const [whole, quote] = valueAbove.exec(above) ?? []
-      if (whole === undefined) return 0
-      const head = /^\w+(?:[:=] {0,4}| {1,8}= {1,4})/.exec(whole)![0]
-      const start = from + begin + head.length
-      if (quote === undefined) bare(names, text, start, true, { kind, name, start: from + begin, end: start }, found)
-      else if (/ =/.test(head)) inCode(names, text, start + quote.length, quote, kind, found)
-      else quoted(text, start + quote.length, quote, kind, found)
-      return 0
-    }
-  return ['name', 'Name', 'key', 'Key'].flatMap((word) =>
-    [':', '=', ' ='].map((sign): Trigger => ({ text: word + sign, at: at(word.length) })),
-  )
 }

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { sizeText } from '../errors/words.ts'
+import { sizeText } from '../errors/size.ts'
 import { type Cut, type CutValue, decodeValue, isCut, type Json, type Step } from '../tape/index.ts'
 import type { ProblemLocation } from '../playback/problems.ts'
 import { describeEvent, describeStep, type ExchangeState, type StepState } from '../match/step.ts'

@@ -93,17 +93,10 @@ test('the order of the members of an object makes no difference to whether its v
 test.each([
   `{'value': '${value}', 'name': 'password'}`,
   `{ value: '${value}', name: 'password' }`,
-  `{value: ${value}, name: DB_PASSWORD}`,
-  `- value: ${value}\n  name: DB_PASSWORD\n`,
-  `- value: "${value}"\n  type: SECRET\n  key: DB_PASSWORD\n`,
-  JSON.stringify({ file: `env:\n  - value: ${value}\n    name: DB_PASSWORD\n` }),
   `{ value = "${value}", name = "db_password" }`,
-  `value = "${value}"\n  name = "db_password"\n`,
-  `ParameterValue=${value},ParameterKey=DBPassword`,
   `<property value="${value}" name="password"/>`,
   `<input type="hidden" id="f1" value="${value}" name="password">`,
   JSON.stringify({ html: `<meta content="${value}" name="csrf_secret">` }),
-  `value=tr33house9&name=password`,
   `name=password&value=tr33house9`,
   // Longer than what is looked at around a name.
   `{"value":"${'plain words, and a 7. '.repeat(3_000)}","name":"password"}`,
@@ -126,8 +119,6 @@ test.each([
   '{"text":"[1,2]","name":"reset_password"}',
   '{"output":"x","value":"done in 2 s","function":"reset_password"}',
   '{"value":"X-Api-Key-V2-2024","type":"token"}',
-  '- value: eu-1\n  name: zone\n',
-  '- value: 17\n\n- name: DB_PASSWORD\n',
   '<a value="build 17"></a><b name="password">',
   'the value: build17, and its name: password managers differ',
 ])('what stands before a name and is no value of it is kept: %s', (text) => {
