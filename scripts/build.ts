@@ -48,7 +48,7 @@ const printed =
   /\/src\/report\/(?:confidence|conversation|describe|end|head|lanes|numbered|one-step|overlaps|run|spending)\.ts$/
 
 /** What reads and writes tapes, and what redacts. The finders of earlier tapes are no part of it: what records needs none. */
-const tape = /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present-args|shared-read)/
+const tape = /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present|shared-read)/
 const privacy = /\/src\/privacy\/(?!credentials|earlier\.ts|index\.ts|rules\.ts|second\/|first\/(?!names))/
 
 /** What reads the calls of models. */
@@ -158,6 +158,7 @@ async function bundle(): Promise<readonly string[]> {
         // What others take along lies in a file of its own.
         { name: 'own-files', test: /\/src\/own-files\.ts$/, priority: 3 },
         { name: 'new-file', test: /\/src\/tape\/new-file\.ts$/, priority: 3 },
+        { name: 'present', test: /\/src\/tape\/present\.ts$/, priority: 3 },
         { name: 'canonical', test: canonical, priority: 3 },
         { name: 'tape', test: tape, priority: 1 },
         { name: 'providers', test: providers, priority: 1 },

@@ -77,6 +77,20 @@ const texts: readonly Place[] = [
       ]),
     read: parsed,
   },
+  {
+    id: '{value, name}',
+    write: (n, v) =>
+      json([
+        { value: 'eu', name: 'zone' },
+        { value: v, name: n },
+      ]),
+    read: parsed,
+  },
+  {
+    id: '{value, key}',
+    write: (n, v) => json({ set: json([{ value: v, on: true, key: n }]) }),
+    read: (t) => parsed(data(t)['set']!),
+  },
   { id: '{key, value}', write: (n, v) => json([{ key: n, value: v, on: true }]), read: parsed },
   {
     id: '[name, value]',

@@ -15,7 +15,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { compareTraces, matchOutcome, positionsOf, traceOf } from '../trace/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { presentArgs } from '../tape/present.ts'
 import { redactorForMessages, thrownText } from '../match/redact-message.ts'
 import { type Expectation, isOfCall } from './expectation.ts'
 import { waysToName } from './ways-to-name.ts'

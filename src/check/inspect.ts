@@ -6,6 +6,7 @@ import { firstBadLine } from '../cases/text.ts'
 import type { Case } from '../cases/types.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { toRestore } from '../errors/usual-steps.ts'
+import { sizeText } from '../errors/size.ts'
 import { createRedactor, isCredential, type Redactor, type RedactorOptions } from '../privacy/index.ts'
 import { ignoreInbox } from '../recordings/ignore-inbox.ts'
 import { refuseUnfinished } from '../recordings/promotable.ts'
@@ -413,11 +414,4 @@ function inInbox({ path: file }: SnapshotFile, { fromHere }: Snapshot): CheckFin
 
 function kindName(kind: SnapshotFile['kind']): string {
   return kind === 'other' ? 'file' : kind
-}
-
-/** `1.5 MB`. */
-function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`
-  const [unit, by] = bytes < 1024 * 1024 ? (['KB', 1024] as const) : (['MB', 1024 * 1024] as const)
-  return `${Math.round((bytes / by) * 10) / 10} ${unit}`
 }

@@ -6,6 +6,7 @@ import { type ChangedQuestion, type Escape, inexactParts, toExcludeStates } from
 import type { Promotion } from '../recordings/index.ts'
 import { toRecordedCode } from '../provenance/index.ts'
 import { outcomeNotCompared, parseTape } from '../tape/index.ts'
+import { cutsOf, partialText } from '../tape/partial.ts'
 import { inputHint, lacksInput } from './input-hint.ts'
 import { runJobs } from '../jobs/run.ts'
 import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from './report.ts'
@@ -14,8 +15,10 @@ import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from './
 export interface Preflight {
   /** The case would be green. */
   readonly isGreen: boolean
-  /** Every byte, read and answer was the recorded one. */
+  /** Every byte, read and answer was the recorded one, and none was left out of the tape. */
   readonly isExact: boolean
+  /** `partial: …`, of a tape from which some were left out. */
+  readonly partial?: string
   readonly run: FinishedJob
 }
 
@@ -24,10 +27,17 @@ export interface Preflight {
  *
  * @throws HarvestError `HARVEST_AGENT_UNKNOWN` and anything else that keeps the agent from running
  */
-export async function runPreflight({ source, content, caseFile, text }: Promotion): Promise<Preflight> {
+export async function runPreflight({ source, content, caseFile, text, bytes }: Promotion): Promise<Preflight> {
   const [run] = await runJobs([{ tape: resolve(source), case: { file: resolve(caseFile), text } }])
   if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError(`no answer for ${content.id}`)
-  return { isGreen: run.verdict?.isGreen === true, isExact: isExact(run), run }
+  const cuts = cutsOf(parseTape(bytes.toString(), source))
+  const isWhole = cuts.length === 0
+  return {
+    isGreen: run.verdict?.isGreen === true,
+    isExact: isWhole && isExact(run),
+    ...(isWhole ? {} : { partial: partialText(cuts) }),
+    run,
+  }
 }
 
 /** Whether every byte, read and answer of a replay was the recorded one. */
@@ -50,8 +60,9 @@ export function preflightLines(
   const { drift, notCompared, comparison } = preflight.run.report
   const outcome = comparison.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
   const held = preflight.isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
+  const left = preflight.partial === undefined ? held : `${held}; ${preflight.partial}`
   const how =
-    notCompared.length === 0 ? held : `${held}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
+    notCompared.length === 0 ? left : `${left}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
   return [
     `${size}, ${how}${expect === 'fail' ? ': the known bad run, reproduced' : ''}`,
     verdictLine(id, { verdict: writtenVerdict(preflight) }, []),

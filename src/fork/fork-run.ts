@@ -7,7 +7,7 @@ import { redactorForMessages } from '../match/redact-message.ts'
 import { RedactedValues } from '../match/redacted.ts'
 import { areEndsNoted, askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
-import { encodeOn, encodeWhole } from '../match/encode.ts'
+import { encodeOn, encodeWhole, recordedCut } from '../match/encode.ts'
 import { GivenInput } from '../match/given-input.ts'
 import { Changes } from '../replay/change.ts'
 import { childMode, isRpcMessage } from '../replay/child-mode.ts'
@@ -431,8 +431,10 @@ export class ForkRun {
 
   /** The arguments of a call. */
   argsOf({ kind, name, args: [given] }: SeamCall): Json {
-    const args = this.encode(given)
-    return this.#lateValues?.redacted(args, this.#calls.openArgs({ kind, name })) ?? args
+    const args = encodeOn(this.tape, given, this.redactor, { isArgs: true })
+    const open = (): Iterable<Json> => this.#calls.openArgs({ kind, name })
+    const redacted = this.#lateValues?.redacted(args, open()) ?? args
+    return recordedCut(redacted, open()) ?? redacted
   }
 
   encode(value: unknown): Json {

@@ -255,7 +255,7 @@ class LiveRun {
   call(call: Parameters<Responder['call']>[0], fn: () => unknown, where: { readonly in?: number }): unknown {
     if (this.over) return never()
     const [n, at] = this.moment()
-    const args = this.encode(call.args[0])
+    const args = encodeOn(this.tape, call.args[0], this.#redactor, { isArgs: true })
     const site = userSite()
     const heard: CallEvent = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
     const place = this.events.push(heard) - 1

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { presentArgs } from '../tape/present.ts'
 import { closeness } from './difference.ts'
 import type { CallState, ExchangeState } from './step.ts'
 

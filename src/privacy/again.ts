@@ -99,16 +99,21 @@ function namedAgain<T extends TapeEvent>(event: T, redactor: LateRedactor): T {
     event.kind === 'message' ? { from: event.from, to: event.to } : 'name' in event ? { name: event.name } : {}
   const unnamed = Object.fromEntries(Object.keys(names).map((key) => [key, '']))
   const again = asJson(redactor, { ...event, ...unnamed })
-  const fields = Object.entries(again).map(([key, value]) => [key, undigested(event[key as keyof T], value)])
+  const fields = Object.entries(again).map(([key, value]) => [key, cutAgain(event[key as keyof T], value, redactor)])
   return { ...again, ...Object.fromEntries(fields), ...names }
 }
 
-/** A value that was cut, or a list of some: no digest follows from a secret. */
-function undigested(before: unknown, after: unknown): unknown {
-  if (Array.isArray(before) && Array.isArray(after)) return after.map((item, at) => undigested(before[at], item))
-  if (!isCut(before) || !isCut(after) || (before.head === after.head && before.tail === after.tail)) return after
+/** A value that was cut, or a list of some: no part of a secret stays at the cut, and no digest follows from one. */
+function cutAgain(before: unknown, after: unknown, redactor: LateRedactor): unknown {
+  if (Array.isArray(before) && Array.isArray(after))
+    return after.map((item, at) => cutAgain(before[at], item, redactor))
+  if (!isCut(before) || !isCut(after)) return after
+  const [end, start] = redactor.apart(after.head, after.tail)
+  const [head, tail] = [after.head.slice(0, end), after.tail.slice(start)]
+  if (before.head === head && before.tail === tail) return after
   const { sha256: _, ...rest } = after
-  return rest
+  const gone = Buffer.byteLength(after.head.slice(end)) + Buffer.byteLength(after.tail.slice(0, start))
+  return { ...rest, cut: after.cut + gone, head, tail }
 }
 
 type Pushed = Extract<TapeEvent, { kind: 'push' }>
@@ -170,12 +175,27 @@ function bodyAgain(
     pieces.map((piece, nth) => piece.subarray(borders[nth])),
     redactor,
   )
-  const all = pieces.map((_, nth) => joinedBytes([head[nth]!, tail[nth]!]))
+  // A part of a secret at the cut is the same in bytes and in what they are as text: what is no text has none.
+  const [ends, begins] = [joinedBytes(head).toString(), joinedBytes(tail).toString()]
+  const [end, start] = redactor.apart(ends, begins)
+  const [gone, skipped] = [Buffer.byteLength(ends.slice(end)), Buffer.byteLength(begins.slice(0, start))]
+  const kept = [without(head.toReversed(), gone, -1).toReversed(), without(tail, skipped, 1)] as const
+  const all = pieces.map((_, nth) => joinedBytes([kept[0][nth]!, kept[1][nth]!]))
   if (all.every((piece, nth) => piece.equals(pieces[nth]!))) return { pieces, facts: {} }
   const { sha256: _, ...rest } = whole
-  const at = head.reduce((sum, { length }) => sum + length, 0)
+  const at = kept[0].reduce((sum, { length }) => sum + length, 0)
   const keptSha256 = createHash('sha256').update(joinedBytes(all)).digest('hex')
-  return { pieces: all, facts: { whole: { ...rest, at, keptSha256 } } }
+  return { pieces: all, facts: { cut: cut + gone + skipped, whole: { ...rest, at, keptSha256 } } }
+}
+
+/** Pieces without so many bytes of the first ones: at their beginning, or at their end. */
+function without(pieces: readonly Buffer[], count: number, side: 1 | -1): readonly Buffer[] {
+  let left = count
+  return pieces.map((piece) => {
+    const gone = Math.min(left, piece.length)
+    left -= gone
+    return side === 1 ? piece.subarray(gone) : piece.subarray(0, piece.length - gone)
+  })
 }
 
 function piecesAgain(pieces: readonly Buffer[], redactor: LateRedactor, contentEncoding?: string): readonly Buffer[] {

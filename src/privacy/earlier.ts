@@ -39,3 +39,6 @@ export const eighthFinders = findersByWords(8)
 
 /** The finders of tapes with the flag `redactor-9`. */
 export const ninthFinders = findersByWords(9)
+
+/** The finders of tapes with the flag `redactor-10`. */
+export const tenthFinders = findersByWords(10)

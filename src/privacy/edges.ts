@@ -87,7 +87,7 @@ export function isBehindText(text: string, index: number): boolean {
 }
 
 /** How many backslashes are a quote's own: none, 1, 3, 7 and so on for each text of JSON around its own. The rest is of the text before it. */
-function depthOf(text: string, quote: number): number {
+export function depthOf(text: string, quote: number): number {
   let backslashes = 0
   while (text.charCodeAt(quote - backslashes - 1) === backslash) backslashes++
   return (backslashes ^ (backslashes + 1)) >> 1
@@ -224,4 +224,9 @@ export function changed({ source, flags }: RegExp, part: string, other: string):
 /** A pattern that is tried in one place, written as it stands. */
 export function sticky(source: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(source, ...parts), 'y')
+}
+
+/** A pattern, also of lines in a text of JSON behind its commas, as deep as they are. */
+export function overLines({ source }: RegExp): RegExp {
+  return new RegExp(source.replaceAll(String.raw`,\s{0,16}`, String.raw`,(?:\s|\\{1,8}[nrt]){0,64}`), 'y')
 }

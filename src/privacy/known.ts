@@ -1,3 +1,4 @@
+// Over 300 lines: how values are looked for, whole and in parts, shares their spellings.
 import { beginsToken, isAlphanumeric } from './edges.ts'
 import type { TextRange } from './types.ts'
 
@@ -81,6 +82,32 @@ export class KnownSecrets {
     } else alike.push(spelling)
   }
 
+  /** The longest part of a value that a text ends with: its rest was cut off. */
+  begunAtEnd(text: string): PartOfKnown | undefined {
+    return this.#longestPart((spelling) => sharedBorder(spelling, text))
+  }
+
+  /** As {@link begunAtEnd}, of the ends of values that a text begins with. */
+  endedAtStart(text: string): PartOfKnown | undefined {
+    const beginning = reversed(text.slice(0, this.#longestSpelling))
+    return this.#longestPart((spelling) => sharedBorder(reversed(spelling), beginning))
+  }
+
+  get #longestSpelling(): number {
+    let longest = 0
+    for (const { length } of this.#bySpelling.keys()) longest = Math.max(longest, length)
+    return longest
+  }
+
+  #longestPart(lengthOf: (spelling: string) => number): PartOfKnown | undefined {
+    let longest: PartOfKnown | undefined
+    for (const [spelling, { value }] of this.#bySpelling) {
+      const length = lengthOf(spelling)
+      if (length >= shortestPart && length > (longest?.length ?? 0)) longest = { length, value }
+    }
+    return longest
+  }
+
   find(text: string): readonly TextRange[] {
     if (this.#bySpelling.size === 0) return none
     let found: TextRange[] | undefined
@@ -110,6 +137,24 @@ export class KnownSecrets {
   }
 }
 
+/** What is shorter is no part of a secret more likely than of anything else. */
+const shortestPart = 3
+
+/** How many characters of the beginning of `spelling` a text ends with: not all of it. */
+function sharedBorder(spelling: string, text: string): number {
+  const borders = bordersOf(spelling)
+  let same = 0
+  for (let at = Math.max(0, text.length - spelling.length + 1); at < text.length; at++) {
+    while (same > 0 && text[at] !== spelling[same]) same = borders[same - 1]!
+    if (text[at] === spelling[same]) same++
+  }
+  return same
+}
+
+function reversed(text: string): string {
+  return text.split('').reverse().join('')
+}
+
 /** How a value is written where it stands alone, in JSON and in a URL; most have no sign that is written otherwise. */
 function spellingsOf(value: string): readonly string[] {
   if (writtenAlike.test(value)) return [value]
@@ -119,6 +164,12 @@ function spellingsOf(value: string): readonly string[] {
 }
 
 const writtenAlike = /^[\w.~!*'()-]*$/
+
+/** A part of a value that is known. */
+interface PartOfKnown {
+  readonly length: number
+  readonly value: string
+}
 
 interface Known {
   readonly kind: string

@@ -10,6 +10,7 @@ import {
   codesOf,
   isBehindText,
   isPlainComma,
+  overLines,
   optionEnd,
   sticky,
   withoutLast,
@@ -47,7 +48,11 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ),
     ...(isBefore
       ? []
-      : ['value: ', ...(isSinceFifth ? ['Value: ', 'Value=', 'value = ', 'default '] : ['default = '])]
+      : [
+          'value: ',
+          ...(isSinceFifth ? ['Value: ', 'Value=', 'value = ', 'default '] : ['default = ']),
+          ...(names.version >= 11 ? ['&value='] : []),
+        ]
     ).map((text): Trigger => ({ text, at: belowName(names, text) })),
     ...(isSinceFifth ? ['??=', '||=', '!='] : []).map((text): Trigger => {
       const at = afterSign(names)
@@ -104,7 +109,7 @@ function isOfWords(text: string, at: number): boolean {
 }
 
 /** The name that ends here. */
-function nameUpTo(names: NameTable, text: string, end: number): Named | undefined {
+export function nameUpTo(names: NameTable, text: string, end: number): Named | undefined {
   let start = end
   while (start > 0 && end - start < 64 && isOfName(text, start - 1)) start--
   if (names.version >= 8) work.done += (end - start) >> 1
@@ -299,7 +304,8 @@ const longPattern = /\[\[([^\s"'\\[\],]{4,256})\]\]/y
 const reference = /^!(?:Ref|GetAtt|ImportValue)\s/
 /** Fields that may stand before the one with the value. */
 const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
-const valueField = String.raw`\\*["'](?:value|val|Value|ParameterValue|defaultValue|default|stringValue|content|text|S|\$eq)\\*["']\s{0,4}:\s{0,4}`
+export const valueFields = String.raw`value|val|Value|ParameterValue|defaultValue|default|stringValue|content|text|S|\$eq`
+const valueField = String.raw`\\*["'](?:${valueFields})\\*["']\s{0,4}:\s{0,4}`
 const valueFieldBefore = valueField.replace(/\|(?:ParameterValue|defaultValue|default|stringValue|S|\\\$eq)\b/g, '')
 /** `["…", "…"]`, `{"value":"…"}`. */
 const holderPattern = sticky`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`
@@ -835,6 +841,7 @@ function isOfBare(text: string, at: number): boolean {
 
 const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
 const pairBefore = changed(pairPattern, valueField, valueFieldBefore)
+const pairEleventh = overLines(pairPattern)
 
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {
@@ -845,10 +852,10 @@ function afterComma(names: NameTable): Trigger['at'] {
     let open = named.start
     while (text[open - 1] === '-') open--
     if (!/["']/.test(text[open - 1] ?? '')) return 0
-    if (names.version >= 8 && isMessage(text, open, named.end)) return 0
+    if (names.version >= 8 && isMessage(text, open, named.end, names.version)) return 0
     let [start, quote] = [named.end + 3, '"']
     if (!isPlainComma(text, named.end)) {
-      const pair = ofVersion(pairPattern, pairBefore)
+      const pair = names.version >= 11 ? pairEleventh : ofVersion(pairPattern, pairBefore)
       pair.lastIndex = named.end
       const [head, nameQuote, valueQuote] = pair.exec(text) ?? []
       if (head === undefined || nameQuote !== valueQuote || valueQuote === undefined) return 0
@@ -875,7 +882,7 @@ export const vague = /^(?:token|key|session|basic)$/i
  * Whether the second of two texts is no value of the first: that one says what an object is, or both are names of
  * fields.
  */
-function isOther(text: string, open: number, value: string, named: Named): boolean {
+export function isOther(text: string, open: number, value: string, named: Named): boolean {
   if (behindType.test(text.slice(Math.max(0, open - 40), open))) return vague.test(named.name) || pointer.test(value)
   return open === named.start && named.name.toLowerCase().replace(numbers, '').endsWith(value.replace(numbers, ''))
 }
@@ -1050,11 +1057,15 @@ function inAttribute(names: NameTable, length: number): Trigger['at'] {
     const tag = quote === undefined ? '' : text.slice(Math.max(0, index - 512), index)
     work.done += perName
     const open = tag.lastIndexOf('<')
-    const name = open === -1 ? undefined : namePattern.exec(tag.slice(open))?.[1]
-    const kind = name === undefined ? undefined : names.classOf(name)
-    if (kind === undefined || quote === undefined) return 0
+    if (open === -1 || quote === undefined) return 0
     const start = index + length + quote.length
+    const classIn = (attributes: string): NameClass | undefined =>
+      names.classOf(namePattern.exec(attributes)?.[1] ?? '')
+    const before = classIn(tag.slice(open))
+    if (before === undefined && names.version < 11) return 0
     const end = closingQuote(text, start, quote)
+    const kind = before ?? classIn(text.slice(end + quote.length, end + 512).split(/[<>]/, 1)[0]!)
+    if (kind === undefined) return Math.max(0, end - overlap)
     return listed(names, text, start, end, quote, kind, found) ? end : 0
   }
 }

@@ -120,6 +120,8 @@ export interface Redactor {
    * it met, and no credentials: those are replaced now and then, and nothing is decided by them.
    */
   takeReplaced(): readonly Replaced[]
+  /** Whether placeholders stand in a text. Changes nothing. */
+  holds(text: string): boolean
   /** Whether one of the texts stands in a value that it replaced. Changes nothing. */
   hides(texts: readonly string[]): boolean
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
@@ -148,6 +150,8 @@ export function createRedactor(options: RedactorOptions = {}, numbering: Placeho
 export interface LateRedactor extends Pick<Redactor, 'text' | 'json' | 'chunks' | 'packed'> {
   /** The values it replaced. */
   readonly met: ReadonlySet<string>
+  /** How much of a text ends before a part of such a value, and where it goes on behind one: at a cut, the rest may be gone. */
+  apart(head: string, tail: string): readonly [end: number, start: number]
   /** How often it replaced one. */
   readonly replacements: number
   /** A credential or an address as a tape has it, with the placeholders of keys that have one. */
@@ -470,6 +474,11 @@ class TextRedactor implements Redactor {
       get replacements() {
         return redactor.replacements
       },
+      apart: (head, tail) => {
+        const [end, start] = [redactor.#known.begunAtEnd(head), redactor.#known.endedAtStart(tail)]
+        for (const part of [end, start]) if (part !== undefined) met.add(part.value)
+        return [head.length - (end?.length ?? 0), start?.length ?? 0]
+      },
       text: (text) => redactor.text(text),
       json: (value) => redactor.json(value),
       chunks: (pieces) => redactor.chunks(pieces),
@@ -525,6 +534,10 @@ class TextRedactor implements Redactor {
         placeholder,
         ...(this.#prints && { print: this.#prints.of(kind, value) }),
       }))
+  }
+
+  holds(text: string): boolean {
+    return this.#placeholders.in(text).starts.length > 0
   }
 
   hides(texts: readonly string[]): boolean {

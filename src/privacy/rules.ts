@@ -12,6 +12,7 @@ import {
   seventhRedactorFlag,
   sixthRedactorFlag,
   type Tape,
+  tenthRedactorFlag,
   thirdRedactorFlag,
 } from '../tape/index.ts'
 import {
@@ -23,6 +24,7 @@ import {
   secondFinders,
   seventhFinders,
   sixthFinders,
+  tenthFinders,
   thirdFinders,
 } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
@@ -97,6 +99,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(tenthRedactorFlag)) return tenthFinders
   if (flags.includes(ninthRedactorFlag)) return ninthFinders
   if (flags.includes(eighthRedactorFlag)) return eighthFinders
   if (flags.includes(seventhRedactorFlag)) return seventhFinders

@@ -4,6 +4,7 @@ import { looksNamed, pointer, schemeLength, unescaped, vague } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
 import type { Finder, TextRange } from './types.ts'
 import { isMixed, isStandIn, type NameClass, passes } from './values.ts'
+import { valueBefore } from './value-first.ts'
 import type { Trigger } from './walk.ts'
 import { walking, work } from './work.ts'
 
@@ -18,14 +19,19 @@ const behindQuote = [...',} \t\n\r\\"\'']
  */
 export function typedTriggers(names: NameTable): readonly Trigger[] {
   const look = inTyped(names)
-  const atQuote: Trigger['at'] = (text, index, found) => look(text, nameOfText(text, index), found)
+  const before = names.version >= 11 ? valueBefore(names) : undefined
+  const atAnd: Trigger['at'] = (text, index, found) => look(text, nameOfText(text, index), found)
+  const atQuote: Trigger['at'] = (text, index, found) => {
+    before?.(text, index, found)
+    return atAnd(text, index, found)
+  }
   return [
     ...(names.version >= 10 ? [{ text: 'kty', at: inKey() }] : []),
     ...['"', "'"].flatMap((quote) =>
       behindQuote.map((next): Trigger => ({ text: quote + next, behind: names.endings, at: atQuote })),
     ),
     // The first of two may be the one that promises something: `key_and_key_id`.
-    ...['_and_', '-and-'].map((text): Trigger => ({ text, at: atQuote })),
+    ...['_and_', '-and-'].map((text): Trigger => ({ text, at: atAnd })),
     ...told.flatMap((name) =>
       [':', '='].map(
         (sign): Trigger => ({
@@ -48,10 +54,12 @@ export function typedTriggers(names: NameTable): readonly Trigger[] {
 /** As the triggers, where the text ends behind the quote. */
 export function typedAtEnd(names: NameTable): Finder {
   const look = inTyped(names)
+  const before = names.version >= 11 ? valueBefore(names) : undefined
   return (text) => {
     const last = text.charCodeAt(text.length - 1)
     if (last !== doubleQuote && last !== singleQuote) return []
     const found: TextRange[] = []
+    before?.(text, text.length - 1, found)
     look(text, nameOfText(text, text.length - 1), found)
     return found
   }

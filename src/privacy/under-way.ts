@@ -1,5 +1,7 @@
 import { farthest } from './commands.ts'
+import { closingQuote } from './edges.ts'
 import { isStream, streamedTexts } from './events.ts'
+import { valueFields } from './named.ts'
 
 /** Characters at the end of a text in which a secret may have begun that cannot be seen yet. */
 const heldBack = 256
@@ -17,13 +19,13 @@ const prose = /^[\p{L}\p{M}\s.,!?']*$/u
  * Of a stream the texts that are read together count: `jane@exam` may be all there is of an address.
  */
 export function settledEnd(text: string, version: number): number {
-  if (!isStream(text, version)) return cut(text, heldBackRaw)
+  if (!isStream(text, version)) return settledIn(text, heldBackRaw, version)
   // Of a line that is not whole it is unknown what it says.
   const lines = text.lastIndexOf('\n') + 1
-  let end = endsInEvents(text.slice(0, lines)) ? lines : Math.min(lines, cut(text, heldBackRaw))
+  let end = endsInEvents(text.slice(0, lines)) ? lines : Math.min(lines, settledIn(text, heldBackRaw, version))
   for (const pieces of streamedTexts(text, version)) {
     let open = pieces.reduce((sum, piece) => sum + piece.text.length, 0)
-    const settled = cut(pieces.map((piece) => piece.text).join(''), heldBack)
+    const settled = settledIn(pieces.map((piece) => piece.text).join(''), heldBack, version)
     for (let at = pieces.length - 1; at >= 0 && open > settled; at--) {
       const { start, text: piece } = pieces[at]!
       end = Math.min(end, text.lastIndexOf('\n', start) + 1)
@@ -46,6 +48,24 @@ const event = /^(?:(?:data: ?)?\{.*\}|event: ?[\w.-]{1,80}|)\r?$/
 
 /** An option in quotes, or as an item of YAML: the program it is for may follow its list. */
 const listedOption = /["'>]-[A-Za-z]|- -\w/
+
+const valueField = new RegExp(String.raw`\\*["']?\b(?:${valueFields})\\*["']?\s{0,8}[:=]\s{0,8}(\\*["'])`, 'g')
+
+/** Where a value begins whose name may stand behind it: it has not ended, or a little before the end. */
+function openValue(text: string): number {
+  valueField.lastIndex = 0
+  for (let match = valueField.exec(text); match !== null; match = valueField.exec(text)) {
+    const end = closingQuote(text, valueField.lastIndex, match[1]!)
+    if (end > text.length - heldBackRaw) return match.index
+    valueField.lastIndex = end
+  }
+  return text.length
+}
+
+/** How much of a text is settled that is read as one. */
+function settledIn(text: string, most: number, version: number): number {
+  return version < 11 ? cut(text, most) : Math.min(cut(text, most), openValue(text))
+}
 
 function cut(text: string, most: number): number {
   const far = Math.max(0, text.length - farthest)

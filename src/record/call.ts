@@ -31,7 +31,7 @@ export function recordCall(
   let losses: CallLosses | undefined
   run.attempt(() => {
     name = run.cleanName(name)
-    const asEncoded = (): Json => run.capped(encodeValue(argumentsOf(call.args)))
+    const asEncoded = (): Json => run.capped(encodeValue(argumentsOf(call.args)), { isArgs: true })
     const encoded = asEncoded()
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded, asEncoded)
@@ -39,7 +39,7 @@ export function recordCall(
     if (found) code = [run.clean(found[0]) as string, found[1]]
     if (call.context) {
       handed = dataOf(call.context())
-      context = run.clean(run.capped(handed))
+      context = run.clean(run.capped(handed, { isArgs: true }))
     }
   })
   const issued = {

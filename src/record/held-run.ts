@@ -1,6 +1,6 @@
 // Over 300 lines: one run in memory: each thing that happens, and how it is written later.
 import type { HarvestError } from '../errors/index.ts'
-import { cappedValue, jsonSize, type Redactor } from '../privacy/index.ts'
+import { cappedValue, type Cutting, jsonSize, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import type { BodyUse } from '../seam/reading.ts'
@@ -197,8 +197,8 @@ export class HeldRun implements Recording {
     return this.clean(this.capped(encodeValue(value)))
   }
 
-  capped(value: Json): Json {
-    return cappedValue(value, Math.floor(this.bodyCap / 2))
+  capped(value: Json, how?: Cutting): Json {
+    return cappedValue(value, Math.floor(this.bodyCap / 2), how)
   }
 
   cleanName(name: string): string {

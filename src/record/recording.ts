@@ -3,6 +3,7 @@ import type { Codes } from '../seam/code-of.ts'
 import type { BodyUse } from '../seam/reading.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import type { HarvestError } from '../errors/index.ts'
+import type { Cutting } from '../privacy/index.ts'
 import type { CallEvent, Json, LateWork, Moment, Step } from '../tape/index.ts'
 import type { RunAccount, RunHandle } from './run-stats.ts'
 import type { RunNote } from './redact-event.ts'
@@ -25,7 +26,7 @@ export interface CallRecording {
   /** A value as it is now. */
   encode(value: unknown): Json
   /** What is encoded already, or what is left of it if it is larger than a body may be. */
-  capped(value: Json): Json
+  capped(value: Json, how?: Cutting): Json
   /** What is encoded already, as it may be kept. */
   clean(value: Json): Json
   /** As that, of what a call is named. */

@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { cappedValue, type LateRedactor, lineAgain, redactedValue, type Redactor } from '../privacy/index.ts'
+import {
+  cappedValue,
+  type Cutting,
+  type LateRedactor,
+  lineAgain,
+  redactedValue,
+  type Redactor,
+} from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
@@ -272,8 +279,8 @@ export class RecordedRun implements Recording {
     return this.clean(this.capped(encodeValue(value)))
   }
 
-  capped(value: Json): Json {
-    return cappedValue(value, Math.floor(this.bodyCap / 2))
+  capped(value: Json, how?: Cutting): Json {
+    return cappedValue(value, Math.floor(this.bodyCap / 2), how)
   }
 
   clean(value: Json): Json {

@@ -8,7 +8,7 @@ import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { isStep } from '../match/step.ts'
 import type { Compared, ExpectedMark, ExpectedMessage } from '../match/types.ts'
 import { wordDiff } from '../errors/word-diff.ts'
-import { presentValue } from '../tape/present-args.ts'
+import { presentValue } from '../tape/present.ts'
 
 /** What an agent says of itself, which no answer depends on: a message between agents, or a mark. */
 export type Announcement = MessageEvent | MarkEvent

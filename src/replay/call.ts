@@ -5,7 +5,7 @@ import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { asOnTape, compareContext } from './compare-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { presentArgs } from '../tape/present.ts'
 import { answer, giveBackWritten } from './answer.ts'
 import { decoderFor } from './cut.ts'
 import { observeInside, observeValues } from './observe-answer.ts'
@@ -38,11 +38,13 @@ export function serveCall(
   viewFrom: View,
 ): unknown {
   if (run.over) return never()
-  const args = run.encodeAs(call.args[0], () => run.calls.openArgs(call))
+  const encoded = run.encode(call.args[0], { isArgs: true })
+  const args = run.encodeAs(call.args[0], () => run.calls.openArgs(call), encoded)
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
   if (again) return readAgain(run, again)
   const handed = call.context?.()
-  const context = handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data)))
+  const context =
+    handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data, { isArgs: true })))
   const step = findCall(run, call, args, context)
   if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)

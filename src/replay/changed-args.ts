@@ -1,5 +1,5 @@
 import { argsChanged, encodeFor, type Json } from '../tape/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { presentArgs } from '../tape/present.ts'
 import { firstDifference } from '../match/difference.ts'
 import type { CallState } from '../match/step.ts'
 import type { SeamCall } from '../seam/source.ts'

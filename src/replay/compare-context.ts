@@ -5,7 +5,7 @@ import { behindFields } from '../tape/encode-value.ts'
 import type { SeamCall } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
 import { contextsFlag, type Json, type Tape } from '../tape/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { presentArgs } from '../tape/present.ts'
 import type { ReplayRun } from './run.ts'
 
 /** Parts of contexts that tapes without `contexts-1` may lack. */

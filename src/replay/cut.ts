@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { sizeText } from '../errors/size.ts'
 import { type Cut, type CutValue, decodeValue, isCut, type Json, type Step } from '../tape/index.ts'
 import type { ProblemLocation } from '../playback/problems.ts'
 import { describeEvent, describeStep, type ExchangeState, type StepState } from '../match/step.ts'
@@ -51,13 +52,14 @@ function readPast(
     why:
       window === 0
         ? 'The recorder could not search it for secrets, or had no room for it.'
-        : `The recorder kept ${megabytes(2 * window)} MB of each ${each}: its cap.`,
+        : `The recorder kept ${capText(2 * window)} of each ${each}: its cap.`,
     fix: [
       `record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: ${Math.min(512, Math.ceil(size / 2 ** 20) + 1)} } })`,
     ],
   })
 }
 
-function megabytes(bytes: number): string {
-  return Number((bytes / 2 ** 20).toFixed(2)).toString()
+/** In MB, as the option has it, unless it is less than a hundredth. */
+function capText(bytes: number): string {
+  return bytes < 2 ** 20 / 100 ? sizeText(bytes) : `${Number((bytes / 2 ** 20).toFixed(2))} MB`
 }

@@ -86,7 +86,7 @@ class RunAsSeen implements Responder {
 
   has(call: SeamCall): boolean {
     const named = { ...call, name: this.#run.saidName(call.name) }
-    return this.#run.calls.findSame(named, this.#run.encode(argumentsOf(call.args))) !== undefined
+    return this.#run.calls.findSame(named, this.#run.encode(argumentsOf(call.args), { isArgs: true })) !== undefined
   }
 
   mark(name: string, data: unknown): unknown {

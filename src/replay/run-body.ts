@@ -12,7 +12,7 @@ import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { comparedFacts, isSameError } from './same-error.ts'
 import { isGivenUp } from '../playback/order.ts'
-import { presentArgs, presentValue } from '../tape/present-args.ts'
+import { presentArgs, presentValue } from '../tape/present.ts'
 import type { ReplayRun } from './run.ts'
 import type { CallState } from '../match/step.ts'
 

@@ -6,7 +6,7 @@ import { encodeFor } from '../tape/index.ts'
 import { comparedFacts } from './same-error.ts'
 import { withLosses } from '../playback/problems.ts'
 import type { ReplayResult } from '../match/types.ts'
-import { presentValue } from '../tape/present-args.ts'
+import { presentValue } from '../tape/present.ts'
 
 /**
  * What a replay proves. `same`: every question equals the recorded one, and so does all that the agent did. `different`:

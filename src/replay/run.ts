@@ -1,6 +1,6 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
-import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { type Cutting, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
@@ -750,7 +750,8 @@ export class ReplayRun {
    * @param recorded - values of the tape in whose place it may stand
    */
   encodeAs(value: unknown, recorded: () => Iterable<Json>, json = this.encode(value)): Json {
-    return this.#lateValues?.redacted(json, recorded()) ?? recordedCut(json, recorded()) ?? json
+    const redacted = this.#lateValues?.redacted(json, recorded()) ?? json
+    return recordedCut(redacted, recorded()) ?? redacted
   }
 
   recordedMarks(name: string): readonly Json[] {
@@ -765,8 +766,8 @@ export class ReplayRun {
     )
   }
 
-  encode(value: unknown): Json {
-    return encodeOn(this.tape, value, this.redactor)
+  encode(value: unknown, how?: Cutting): Json {
+    return encodeOn(this.tape, value, this.redactor, how)
   }
 
   /** As {@link encode}, of what the agent ends with, which no recorder cuts. */

@@ -5,7 +5,7 @@ import type { Compared } from '../match/types.ts'
 import { RecordedStates } from '../playback/states.ts'
 import type { Json, StateEvent, Tape } from '../tape/index.ts'
 import type { AnnouncementDifference } from './announcements.ts'
-import { presentValue } from '../tape/present-args.ts'
+import { presentValue } from '../tape/present.ts'
 
 /** Where an agent left its input otherwise than when recorded. */
 export type InputDifference = Pick<AnnouncementDifference, 'kind' | 'path' | 'recorded' | 'live'>

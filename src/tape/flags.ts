@@ -6,7 +6,7 @@
  * - `draws-by-package-1`: clock, random and id reads are served back per kind and calling package, in order.
  * - `headers-1`: requests have every header that says what is asked, for whom and under which condition, and their
  *   credentials without the keys: one that is missing was not sent.
- * - `redactor-10`, `redactor-9`, `redactor-8`, `redactor-7`, `redactor-6`, `redactor-5`, `redactor-4`, `redactor-3`,
+ * - `redactor-11`, `redactor-10`, `redactor-9`, `redactor-8`, `redactor-7`, `redactor-6`, `redactor-5`, `redactor-4`, `redactor-3`,
  *   `redactor-2`: secrets were found as that version of the finders finds them; without any, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
@@ -24,7 +24,8 @@
  * - `region-1`: nothing on the machine named a region of AWS: the code did.
  * - `contexts-1`: what a framework hands a tool beside its arguments is there with the state of a graph, the actions that a tool
  *   asks for, and regular expressions.
- * - `cuts-1`: a value of a call, a message, a mark or a state that was larger than the cap stands there with its two ends alone.
+ * - `cuts-2`, `cuts-1`: a value of a call, a message, a mark or a state that was larger than the cap stands there with its two ends
+ *   alone. Since the second, they are of its JSON with keys in order and without members that were `undefined`.
  * - `named-late-1`: values that were named when they stood on the tape already have placeholders with numbers of their own.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
@@ -34,9 +35,10 @@ export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
 export const headersFlag = 'headers-1'
 
 /** Written by all who redact now. A branch has it when its parent has: its requests are redacted as the parent's were. */
-export const redactorFlag = 'redactor-10'
+export const redactorFlag = 'redactor-11'
 
 /** Of tapes that were recorded before. */
+export const tenthRedactorFlag = 'redactor-10'
 export const ninthRedactorFlag = 'redactor-9'
 export const eighthRedactorFlag = 'redactor-8'
 export const seventhRedactorFlag = 'redactor-7'
@@ -77,7 +79,10 @@ export const socketsFlag = 'sockets-1'
 export const endsFlag = 'ends-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
-export const cutsFlag = 'cuts-1'
+export const cutsFlag = 'cuts-2'
+
+/** Of tapes that were recorded before. */
+export const firstCutsFlag = 'cuts-1'
 
 /** Headers that the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
 export const tenantVariables: readonly (readonly [header: string, variable: string])[] = [
@@ -99,6 +104,7 @@ export const knownFlags: readonly string[] = [
   ...currentFlags,
   headersFlag,
   redactorFlag,
+  tenthRedactorFlag,
   ninthRedactorFlag,
   eighthRedactorFlag,
   seventhRedactorFlag,
@@ -118,6 +124,7 @@ export const knownFlags: readonly string[] = [
   socketsFlag,
   endsFlag,
   cutsFlag,
+  firstCutsFlag,
   tenantsFlag,
   regionFlag,
 ]

@@ -26,6 +26,7 @@ export {
   secondRedactorFlag,
   seventhRedactorFlag,
   sixthRedactorFlag,
+  tenthRedactorFlag,
   thirdRedactorFlag,
   regionFlag,
   regionVariables,

@@ -9,7 +9,10 @@ export function cutsOf({ events }: Pick<Tape, 'events'>): readonly Cut[] {
 
 /** What every report says of a tape with cut bodies: `partial: 1 body is cut, 2.1 of 200.0 MB left out`. */
 export function partialText(cuts: readonly Pick<Cut, 'of' | 'cut' | 'size'>[]): string {
-  const sum = (of: 'cut' | 'size'): string => (cuts.reduce((total, one) => total + one[of], 0) / 2 ** 20).toFixed(1)
+  const total = (of: 'cut' | 'size'): number => cuts.reduce((sum, one) => sum + one[of], 0)
+  // What is less than a tenth would be none.
+  const [unit, bytes] = total('cut') < 2 ** 20 / 10 ? ['KB', 2 ** 10] : ['MB', 2 ** 20]
+  const sum = (of: 'cut' | 'size'): string => (total(of) / Number(bytes)).toFixed(1)
   const bodies = cuts.filter(({ of }) => of === 'request' || of === 'response').length
   const values = cuts.length - bodies
   const counts = [
@@ -17,7 +20,7 @@ export function partialText(cuts: readonly Pick<Cut, 'of' | 'cut' | 'size'>[]): 
     ...(values === 0 ? [] : [values === 1 ? '1 value' : `${values} values`]),
   ]
   const are = cuts.length === 1 ? 'is' : 'are'
-  return `partial: ${counts.join(' and ')} ${are} cut, ${sum('cut')} of ${sum('size')} MB left out`
+  return `partial: ${counts.join(' and ')} ${are} cut, ${sum('cut')} of ${sum('size')} ${unit} left out`
 }
 
 /** What of an answer can be served, and when the rest of it began to come. */

@@ -223,21 +223,26 @@ export interface WholeBody {
 }
 
 /**
- * In the place of a value whose JSON was larger than a body may be: an argument, an answer, a message. Flag `cuts-1`.
+ * In the place of a value whose JSON was larger than a body may be: an argument, an answer, a message. Its JSON has the keys in order
+ * (RFC 8785) and no members that were `undefined`: flag `cuts-2`. With `cuts-1` it is as it was written.
  */
 export interface CutValue {
   readonly $type: 'cut'
   /** Bytes that were left out. */
   readonly cut: number
-  /** Bytes of its JSON. */
+  /** Bytes of its JSON in UTF-8, before redaction. */
   readonly size: number
   /** Bytes kept of either end at most, before redaction. */
   readonly window: number
-  /** Its JSON up to the cut. */
+  /** Its JSON up to the cut, redacted. */
   readonly head: string
   /** And behind it. */
   readonly tail: string
-  /** SHA-256 of its JSON, in hex; absent when something in `head` or `tail` was redacted. */
+  /**
+   * SHA-256, in hex, of all of its JSON in UTF-8, before redaction. Absent when something was redacted in `head`, in `tail`, or in the
+   * 64 KB that were looked through beside either of them: without the secret no one could make it, and with it the secret could be
+   * guessed.
+   */
   readonly sha256?: string
 }
 

@@ -17,7 +17,7 @@ import { firstDifference } from '../match/difference.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
 import { compareReplay, compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
-import { presentValue } from '../tape/present-args.ts'
+import { presentValue } from '../tape/present.ts'
 
 /** One way in which a replay is not what its case says. */
 export interface Difference {

@@ -25,6 +25,8 @@ const secrets = [
   `- args:\n  - -uroot\n  - -p${'p4ss'.repeat(4)}\n  command:\n  - mysql\n`,
   `echo ada:${'p4ss'.repeat(4)} | sudo chpasswd`,
   `tool --password \\\n  ${'p4ss'.repeat(4)}`,
+  `{"value":"${'p4ss'.repeat(4)}","name":"password"}`,
+  `{"value":"${'a long one, and 4 words. '.repeat(50)}","for":"${'x'.repeat(60)}","name":"password"}`,
 ]
 const words = 'I have looked at your order and will refund it. The customer wrote, twice: 3 items of "A-17" (25 EUR). '
 

@@ -8,6 +8,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { forkTape } from '../../src/fork/index.ts'
+import { canonicalJson } from '../../src/json/canonical.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
 import { cappedValue, createRedactor, lateIn, redactedAgain, redactedValue } from '../../src/privacy/index.ts'
 import { promote } from '../../src/recordings/index.ts'
@@ -23,6 +24,7 @@ import {
   value,
 } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { compareRuns } from '../../src/report/diff/compare.ts'
 import { type CutValue, type Json, readTape, type Tape } from '../../src/tape/index.ts'
 import { cutsOf, partialText } from '../../src/tape/partial.ts'
 import { namedArgs } from '../../src/tape/present-args.ts'
@@ -74,7 +76,7 @@ const wrappers = {
 describe.each(Object.entries(wrappers))('an answer of a %s', (kind, wrap) => {
   // A piece of its text would end inside a character.
   const rows = { rows: `x${'😀'.repeat(60_000)}${long(360_000)}`, more: [1, { two: 'zwei' }], done: true }
-  const text = JSON.stringify(rows)
+  const text = canonicalJson(rows)
 
   test.each([{}, { sample: 0 }])(
     'that is larger than the cap stands on the tape with its two ends, recorded with %j',
@@ -95,7 +97,7 @@ describe.each(Object.entries(wrappers))('an answer of a %s', (kind, wrap) => {
       expect(text.startsWith(cut.head) && text.endsWith(cut.tail)).toBe(true)
       for (const side of [cut.head, cut.tail]) expect(Buffer.byteLength(side)).toBeGreaterThan(cap / 2 - 4)
       expect(stats).toMatchObject({ capped: 1, kept: 1 })
-      expect(tape.header.flags).toContain('cuts-1')
+      expect(tape.header.flags).toContain('cuts-2')
       expect(cutsOf(tape)).toMatchObject([{ of: 'result', size: Buffer.byteLength(text), window: cap / 2 }])
       expect(partialText(cutsOf(tape))).toBe('partial: 1 value is cut, 0.4 of 0.6 MB left out')
     },
@@ -402,9 +404,9 @@ test('a tape with a cut value becomes a case when somebody accepts it, without t
 test('what stands between the two ends is not searched but near them, where it takes the digest of the whole away', async () => {
   const password = 'qwertzuiopas1'
   const valueOf = (before: number) => ({
-    before: long(before),
+    a: long(before),
     password,
-    after: long(limit + 4 * 64 * 1024 - before),
+    z: long(limit + 4 * 64 * 1024 - before),
   })
   const cutWith = async (before: number) => {
     const { tape } = await recorded(async () => {
@@ -460,4 +462,172 @@ describe.each([
     })
     expect(drift.length).toBeGreaterThan(0)
   })
+})
+
+describe('values that are the same where they are whole are the same where they are cut', () => {
+  const save = () => tool('save', async (_: unknown, __?: unknown) => 'saved')
+  const text = long(600_000)
+  const inOrder = { a: 1, b: { c: 2, d: 'x' }, text }
+  const others: Readonly<Record<string, readonly unknown[]>> = {
+    'with their keys in another order': [{ text, b: { d: 'x', c: 2 }, a: 1 }],
+    'with a member that is undefined': [{ ...inOrder, b: { ...inOrder.b, e: undefined }, f: undefined }],
+    'with an argument that is undefined': [inOrder, undefined],
+  }
+  const agentOf = (given: readonly unknown[]) => async () => {
+    await save()(...(given as [unknown]))
+    mark('saved', given[0])
+    message('a', 'b', given[0])
+    state('kept', given[0])
+    return 'done'
+  }
+
+  test.each(Object.entries(others))('%s', async (_, given) => {
+    for (const [recordedAs, live] of [
+      [[inOrder], given],
+      [given, [inOrder]],
+    ]) {
+      const { tape } = await recorded(agentOf(recordedAs!))
+      expect(cutsOf(tape)).toHaveLength(4)
+      const { drift, problems, notCompared, comparison } = await replayTape(tape, agentOf(live!))
+      expect([drift, problems, notCompared]).toEqual([[], [], []])
+      expect(comparison).toMatchObject({ messages: { same: 1 }, marks: { same: 1 }, states: { same: 1 } })
+    }
+  })
+
+  test('and whether one is cut does not depend on it', () => {
+    const near = { text: 'x'.repeat(limit - 20), b: 1 }
+    const json = (value: unknown) => cappedValue(value as Json, cap / 2)
+    expect(json({ b: 1, text: near.text, c: { $type: 'undefined' } })).not.toHaveProperty('sha256')
+    expect(json({ ...near, text: `${near.text}${'x'.repeat(40)}` })).toHaveProperty('sha256')
+  })
+
+  test('but a list with an item that is undefined is another one', async () => {
+    const answer = (value: unknown) => async () => void (await tool('list', async () => value)())
+    const { tape } = await recorded(answer([inOrder]))
+    const { drift } = await replayTape(tape, answer([inOrder, undefined]), { tools: 'run' })
+    expect(drift.map((one) => one.class)).toContain('results')
+  })
+
+  test('a tape with `cuts-1` compares them as they were written', async () => {
+    const { tape } = await recorded(agentOf([inOrder]))
+    const flags = tape.header.flags.map((flag) => (flag === 'cuts-2' ? 'cuts-1' : flag))
+    const before: Tape = { ...tape, header: { ...tape.header, flags } }
+    expect((await replayTape(before, agentOf([inOrder]))).drift).toEqual([])
+    expect((await replayTape(before, agentOf(others['with their keys in another order']!))).drift).not.toEqual([])
+  })
+})
+
+describe('a secret across a cut that gets its name later', () => {
+  const session = 'v7Kq2Zr9Xv4Tn8WbJh5g'
+  const parts = Array.from({ length: session.length - 3 }, (_, at) => session.slice(at, at + 4))
+
+  test.each(['head', 'tail'])('leaves no part of it, at the %s', async (side) => {
+    for (let inside = 3; inside < session.length; inside += 4) {
+      const far = (around: string) => plain.slice(0, cap / 2 - around.length - inside)
+      const given = side === 'head' ? `${far('{"text":" ')} ${session} ${plain}` : `${plain} ${session} ${far(' "}')}`
+      const { tape } = await recorded(async () => {
+        mark('seen', { text: given })
+        await tool('login', async () => ({ session }))()
+      })
+      const file = readFileSync(tape.source, 'utf8')
+      expect(
+        parts.filter((part) => file.includes(part)),
+        `${inside}`,
+      ).toEqual([])
+      const data = tape.events.find(({ kind }) => kind === 'mark') as unknown as { data: CutValue }
+      expect(data.data).toMatchObject({ $type: 'cut' })
+      expect(data.data).not.toHaveProperty('sha256')
+      const agent = async () => {
+        mark('seen', { text: given })
+        await tool('login', async () => notRecorded())()
+        return 'done'
+      }
+      expect((await replayTape(tape, agent)).problems).toEqual([])
+    }
+  })
+
+  test('and stands as a placeholder where an end has all of it: an agent that knows it by itself is called changed', async () => {
+    const agent = async () => {
+      mark('seen', { text: `${plain.slice(0, 1_000)} ${session} ${plain}` })
+      await tool('login', async () => ({ session }))()
+      return 'done'
+    }
+    const { tape } = await recorded(agent)
+    const file = readFileSync(tape.source, 'utf8')
+    expect(parts.filter((part) => file.includes(part))).toEqual([])
+    expect(file).toContain('redacted-secret-')
+    expect((await replayTape(tape, agent)).drift).toMatchObject([{ class: 'marks', path: 'data.head' }])
+  })
+})
+
+test('a long text beside a name that says it is secret leaves none of it at either end', () => {
+  const shapes: readonly ((text: string) => unknown)[] = [
+    (value) => ({ name: 'password', value }),
+    (content) => ({ content, name: 'password' }),
+    (value) => [{ key: 'DB_PASSWORD', on: true, value, zone: 'eu' }],
+    (text) => ['password', text],
+  ]
+  for (const shape of shapes)
+    for (const [before, length, after] of [
+      [0, 600_000, 0],
+      [300_000, 300_000, 0],
+      [0, 300_000, 300_000],
+    ] as const) {
+      const secretText = 'Zz 7 '.repeat(length / 5)
+      const value = { a: 'plain '.repeat(before / 6), b: shape(secretText), c: 'plain '.repeat(after / 6) }
+      const { head, tail } = redactedValue(cappedValue(value as Json, cap / 2), createRedactor()) as unknown as CutValue
+      expect(`${head}${tail}`.includes('Zz'), JSON.stringify(shape('…'))).toBe(false)
+    }
+})
+
+test('a placeholder of a rule with a template of its own counts as one in a cut value', async () => {
+  const redact = { rules: [{ kind: 'ticket', pattern: /KD-\d{8}/g, placeholder: 'TICKET#X' }] }
+  const agent = async () => {
+    const { ticket } = await tool('open', async () => ({ ticket: 'KD-12345678' }))()
+    await tool('save', async (_: unknown) => 'saved')({ a: plain.slice(0, 400_000), b: ticket, c: plain })
+    return 'done'
+  }
+  const { tape } = await recorded(agent, { redact })
+  expect(JSON.stringify(tape.events)).toContain('TICKET1X')
+  const { drift, problems, notCompared } = await replayTape(tape, agent)
+  expect([drift, problems]).toEqual([[], []])
+  expect(notCompared.map(({ path }) => path)).toContain('args')
+})
+
+describe('a comparison of two tapes with cut values', () => {
+  const run = async (given: unknown, options: RecorderOptions = {}) =>
+    (await recorded(async () => void (await tool('save', async (_: unknown) => 'saved')(given)), options)).tape
+  const withSecret = (middle: string, end = '') => ({ a: secret, b: `${plain}${middle}${plain}${end}` })
+
+  test('calls values with another digest different, and the same ones the same, under any cap', async () => {
+    const [one, other] = [{ text: `${plain}1${plain}` }, { text: `${plain}2${plain}` }]
+    const tape = await run(one)
+    expect(compareRuns(tape, await run(one))).toMatchObject({ class: 'same' })
+    expect(compareRuns(tape, await run(other))).toMatchObject({ class: 'arguments' })
+    for (const maxMegabytes of [0.2, 8]) {
+      const under = await run(one, { bodies: { maxMegabytes } })
+      expect(compareRuns(tape, under)).toMatchObject({ class: 'same' })
+      expect(compareRuns(under, tape)).toMatchObject({ class: 'same' })
+      expect(compareRuns(await run(other, { bodies: { maxMegabytes } }), tape)).toMatchObject({ class: 'arguments' })
+    }
+  })
+
+  test('tells redacted ones apart by their ends and their size, and says what was not compared', async () => {
+    const tape = await run(withSecret('1'))
+    expect(compareRuns(tape, await run(withSecret('1')))).toMatchObject({ class: 'same', inPart: 1 })
+    expect(compareRuns(tape, await run(withSecret('2')))).toMatchObject({ class: 'same', inPart: 1 })
+    expect(compareRuns(tape, await run(withSecret('12')))).toMatchObject({ class: 'arguments' })
+    expect(compareRuns(await run(withSecret('1', 'x')), await run(withSecret('1', 'y')))).toMatchObject({
+      class: 'arguments',
+    })
+  })
+})
+
+test('what little is cut or kept is said in a unit in which it is something', () => {
+  expect(partialText([{ of: 'result', cut: 30_000, size: 600_000 }])).toBe(
+    'partial: 1 value is cut, 29.3 of 585.9 KB left out',
+  )
+  expect(partialText([{ of: 'result', cut: 3 * mebi, size: 5 * mebi }])).toBe(
+    'partial: 1 value is cut, 3.0 of 5.0 MB left out',
+  )
 })

@@ -5,6 +5,7 @@ import { type Json, type Outcome, stepsOf, type Tape } from '../../tape/index.ts
 import { argsByKey } from '../../trace/args.ts'
 import { compareTraces, type ExpectedTrace, type Trace, type TraceComparison, traceOf } from '../../trace/index.ts'
 import { outcomeText } from '../end.ts'
+import { comparableCuts } from './cuts.ts'
 import { compareSteps, type StepRow } from './steps.ts'
 
 /**
@@ -25,6 +26,8 @@ export interface RunDiff {
   readonly trace: TraceComparison
   readonly callCounts: readonly [a: number, b: number]
   readonly steps: readonly StepRow[]
+  /** Values that were cut and count as the same though nothing is known of what was left out. Absent: none. */
+  readonly inPart?: number
 }
 
 /** How two runs ended. */
@@ -38,7 +41,8 @@ export interface OutcomeDiff {
 }
 
 /** Compares two runs. Both sides count alike: nothing is expected of either. */
-export function compareRuns(a: Tape, b: Tape): RunDiff {
+export function compareRuns(one: Tape, other: Tape): RunDiff {
+  const { a, b, inPart } = comparableCuts(one, other)
   const [traceA, traceB] = [traceOf(a.events), traceOf(b.events)]
   const wanted = asExpected(traceA)
   const trace = compareTraces(wanted, traceB, { args: 'exact' })
@@ -56,6 +60,7 @@ export function compareRuns(a: Tape, b: Tape): RunDiff {
     trace,
     callCounts: [traceA.layers.flat().length, traceB.layers.flat().length],
     steps,
+    ...(inPart === 0 ? {} : { inPart }),
   }
 }
 

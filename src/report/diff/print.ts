@@ -37,6 +37,10 @@ export function printDiff(
     screen.line(`${screen.paint('bold', label)}  ${neutralLine(tape.header.id, 40)}  ${printedPath(tape.source)}`)
   screen.line()
   screen.line(screen.paint(['bold', diff.class === 'same' ? 'green' : 'yellow'], diff.class))
+  if (diff.inPart !== undefined)
+    screen.line(
+      `cut      ${counted(diff.inPart, 'value')} compared by the ends and the size alone: the rest is on no tape`,
+    )
   printOutcome(diff, options, screen)
   printTrace(diff, calls, options, screen)
   printSteps(diff, options, screen)
