@@ -51,12 +51,12 @@ const listedOption = /["'>]-[A-Za-z]|- -\w/
 
 const valueField = new RegExp(String.raw`\\*["']?\b(?:${valueFields})\\*["']?\s{0,8}[:=]\s{0,8}(\\*["'])`, 'g')
 
-/** Where a value begins whose name may stand behind it: it has not ended, or a little before the end. */
+/** Where a value begins whose name may stand behind it: it has not ended, or a little before the end. Longer ones have none. */
 function openValue(text: string): number {
   valueField.lastIndex = 0
   for (let match = valueField.exec(text); match !== null; match = valueField.exec(text)) {
     const end = closingQuote(text, valueField.lastIndex, match[1]!)
-    if (end > text.length - heldBackRaw) return match.index
+    if (end > text.length - heldBackRaw && text.length - match.index <= farthest) return match.index
     valueField.lastIndex = end
   }
   return text.length

@@ -1,3 +1,4 @@
+import { farthest } from './commands.ts'
 import { codesOf, depthOf, has } from './edges.ts'
 import { isMessageBefore } from './messages.ts'
 import { isOther, listed, nameUpTo, valueFields } from './named.ts'
@@ -12,6 +13,8 @@ const [longestField, longestBetween, longestScalar, mostWhite] = [32, 64, 16, 64
 const perName = 20
 /** With its quote, and dashes before it. */
 const longestName = 72
+/** A body under way waits for no name that is farther behind the value. */
+const longestWaited = farthest - 512
 
 const [isOfKey, isOfScalar] = [codesOf(/[\w$-]/, 128), codesOf(/[\w.+-]/, 128)]
 const [isWhite, isEscaped, isSign] = [codesOf(/\s/), codesOf(/[nrt]/, 128), codesOf(/[:=]/, 128)]
@@ -61,6 +64,7 @@ export function valueBefore(names: NameTable): (text: string, index: number, fou
       const field = from === undefined ? undefined : fieldBefore(text, isText ? from - quote.length : from)
       if (from === undefined || field === undefined) return
       if (isText && isValueField.test(field.key)) {
+        if (index - field.from > longestWaited) return
         const isSaid = isMessageBefore(text, { from, to, key: field.key }, start, nameEnd)
         const isAnother = named.kind !== 'own' && isOther(text, start, text.slice(from, to), named)
         if (!isSaid && !isAnother) listed(names, text, from, to, quote, named.kind, found)

@@ -27,6 +27,8 @@ const secrets = [
   `tool --password \\\n  ${'p4ss'.repeat(4)}`,
   `{"value":"${'p4ss'.repeat(4)}","name":"password"}`,
   `{"value":"${'a long one, and 4 words. '.repeat(50)}","for":"${'x'.repeat(60)}","name":"password"}`,
+  // Too long to be waited for, as above.
+  `{"value":"${'a long one, and 4 words. '.repeat(400)}","name":"password"}`,
 ]
 const words = 'I have looked at your order and will refund it. The customer wrote, twice: 3 items of "A-17" (25 EUR). '
 

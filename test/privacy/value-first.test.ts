@@ -99,7 +99,7 @@ test.each([
   JSON.stringify({ html: `<meta content="${value}" name="csrf_secret">` }),
   `name=password&value=tr33house9`,
   // Longer than what is looked at around a name.
-  `{"value":"${'plain words, and a 7. '.repeat(3_000)}","name":"password"}`,
+  `{"value":"${'plain words, and a 7. '.repeat(300)}","name":"password"}`,
 ])('a value before its name is a secret where it is one behind it: %s', (text) => {
   const redacted = createRedactor().text(text)
   expect(redacted).not.toMatch(/tr33house|plain words/)
