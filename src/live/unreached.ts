@@ -67,7 +67,11 @@ export function unreachedIn(
     if (isSamePlace && (isSameEnd || isLeft(event))) return false
     if (alike.length > 0 && isDoneWithout(event, then.answered, answered, isSamePlace)) return false
     const question = questionOf(event)
-    return !answered.some((one) => questionOf(one) === question)
+    const [heard = 0, due = 0] = [answered, then.answered].map(
+      (all) => all.filter((one) => questionOf(one) === question).length,
+    )
+    // Of several that ask the same, as for a vote, each has to be answered.
+    return heard === 0 || heard < due
   })
   // One that was there when it was recorded is rarely what has to be put right.
   const lost = all.findLast((failed) => alikeOf(failed).length === 0) ?? all.at(-1)

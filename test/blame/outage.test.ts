@@ -545,6 +545,8 @@ describe('a run whose wrapped functions run for real', () => {
 describe('a run that asks two models at once and takes the first answer', () => {
   let slow = 'two'
   let isPrimaryDown = false
+  /** How many are not answered at all. */
+  let drop = 0
   /** The slow one says so. */
   let isRefused = false
   /** No two answers are the same, so that questions behind them are not. */
@@ -559,7 +561,7 @@ describe('a run that asks two models at once and takes the first answer', () => 
           response.statusCode = 401
           return void response.end()
         }
-        if (model === slow) return
+        if (model === slow || drop-- > 0) return
         if (isPrimaryDown && model === 'one') {
           response.statusCode = 503
           return void response.end()
@@ -695,6 +697,24 @@ describe('a run that asks two models at once and takes the first answer', () => 
     const because = 'A model had not answered when the agent gave it up'
     expect(await again()).toEqual({ grade: 'ungraded', because })
     expect(await rerun()).toBe(because)
+  })
+  test('has no grade where one of several that were asked the same is silent, and is graded where it is asked again', async () => {
+    slow = ''
+    isPrimaryDown = false
+    const vote = async (): Promise<number> => {
+      const votes = ['one', 'one', 'one'].map((model) =>
+        ask(model, AbortSignal.timeout(300), 'Well?').catch(() =>
+          slow === 'once' ? ask(model, signal, 'Well?') : 'none',
+        ),
+      )
+      return (await Promise.all(votes)).length
+    }
+    const again = await graded(vote)
+    drop = 1
+    expect(await again()).toEqual({ grade: 'ungraded', because: 'A model had not answered when the agent gave it up' })
+    slow = 'once'
+    drop = 1
+    expect((await again()).grade).toBe('bad')
   })
   const { signal } = new AbortController()
   const never = new Promise<never>(() => {})
