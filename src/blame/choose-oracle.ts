@@ -1,7 +1,7 @@
 import type { Case } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
-import { type Expectation, parseExpectation, typedExpectations } from './expectation.ts'
+import { canMeetBoth, type Expectation, parseExpectation, typedExpectations } from './expectation.ts'
 import type { Judging, OracleFunction } from './oracle.ts'
 import { waysToName } from './ways-to-name.ts'
 
@@ -30,6 +30,10 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
     const typed = typedExpectations({ ok, bad })
     const both = ok.find((text) => bad.includes(text))
     if (both !== undefined) throw okAndBad(both)
+    for (const [n, one] of typed.ok.entries()) {
+      const other = typed.ok.slice(n + 1).find((two) => !canMeetBoth(one, two))
+      if (other !== undefined) throw neverBoth(one, other)
+    }
     return { by: 'expectations', ok: typed.ok, bad: typed.bad }
   }
   const own = [kase?.ok ?? [], kase?.bad ?? []] as const
@@ -75,5 +79,15 @@ function okAndBad(text: string): HarvestError {
       `if a run is right that does it: --ok ${shellWord(text)}, without --bad`,
       `if a run is wrong that does it: --bad ${shellWord(text)}, without --ok`,
     ],
+  })
+}
+
+/** Good runs meet all of `ok`. */
+function neverBoth(...both: readonly Expectation[]): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_CONFLICT', {
+    what: 'No run can meet both conditions',
+    where: { conditions: both.map(({ text }) => `--ok ${shellWord(neutralLine(text, 60))}`).join(' and ') },
+    why: 'A good run meets each --ok, so every run would be graded bad.',
+    fix: ['leave one of the two out'],
   })
 }

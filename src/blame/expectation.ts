@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { isList, isMap } from '../json/canonical.ts'
 import type { Json } from '../tape/types.ts'
 import { matchOutcome, parseCall, type TraceCall } from '../trace/index.ts'
@@ -67,7 +67,7 @@ export function parseExpectation(text: string, option: string): Expectation {
 /**
  * What `--ok` and `--bad` ask for, in their order.
  *
- * @throws HarvestError as {@link parseExpectation}, and where no run can meet two of them
+ * @throws HarvestError as {@link parseExpectation}
  */
 export function typedExpectations({ ok, bad }: { readonly ok: readonly string[]; readonly bad: readonly string[] }): {
   readonly ok: readonly Expectation[]
@@ -78,28 +78,11 @@ export function typedExpectations({ ok, bad }: { readonly ok: readonly string[];
     ok.map((text) => parseExpectation(text, '--ok')),
     bad.map((text) => parseExpectation(text, '--bad')),
   ]
-  requireNoContradiction(good, wrong)
   return { ok: good, bad: wrong, all: [...good, ...wrong] }
 }
 
-/** Good runs meet all of `ok`, and nothing of `bad`. */
-function requireNoContradiction(ok: readonly Expectation[], bad: readonly Expectation[]): void {
-  for (const [n, one] of ok.entries()) {
-    const other =
-      ok.slice(n + 1).find((two) => !canMeetBoth(one, two)) ?? bad.find(({ text }) => text.trim() === one.text.trim())
-    if (other === undefined) continue
-    const said = [one, other].map(({ option, text }) => `${option} ${shellWord(neutralLine(text, 60))}`)
-    throw new HarvestError('HARVEST_ORACLE_EXPECTATION', {
-      what: 'Two conditions contradict each other: no run can be good',
-      where: { conditions: said.join(' and ') },
-      why: 'A good run meets each --ok, and no --bad.',
-      fix: ['leave one of the two out'],
-    })
-  }
-}
-
 /** Whether one run may return what both ask for; of anything but values that is not known. */
-function canMeetBoth(one: Expectation, two: Expectation): boolean {
+export function canMeetBoth(one: Expectation, two: Expectation): boolean {
   if (one.kind !== 'value' || two.kind !== 'value' || one.value === undefined || two.value === undefined) return true
   const [outer, inner] = one.path.length <= two.path.length ? [one, two] : [two, one]
   if (outer.path.some((key, at) => key !== inner.path[at])) return true
