@@ -30,6 +30,9 @@ export async function orders() {
 }
 `
 
+/** Of the arm with the change, which asks nicely. */
+const isChanged = (messages: unknown): boolean => JSON.stringify(messages).includes('please')
+
 describe('harvest patch', () => {
   let cwd = ''
   let desk: Desk
@@ -141,14 +144,14 @@ describe('harvest patch', () => {
     let runs = 0
     desk.decide = (messages) => {
       const done = usual(messages)
-      return typeof done === 'string' && ++runs === 1 ? 'That is another total.' : done
+      return typeof done === 'string' && isChanged(messages) && ++runs === 1 ? 'That is another total.' : done
     }
     const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--runs', '4', '--parallel', '1']
     const { code, stdout } = await patch(...args, '--cross-version', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
       survives: true,
       rate: { survived: 3, runs: 4, undecided: 0 },
-      // As many without the change, drawn alternately.
+      // As many without the change, drawn beside them.
       beside: { survived: 4, runs: 4, undecided: 0, chance: 1 },
       spent: { modelCalls: 24 },
     })
@@ -175,7 +178,9 @@ describe('harvest patch', () => {
   })
 
   it('live runs of which many leave the tape are no rate, and the printed command runs their tools too', async () => {
-    desk.decide = otherRefund(3)
+    // Of either arm one run of four.
+    const [refund, refundBeside] = [otherRefund(4), otherRefund(4)]
+    desk.decide = (messages, question) => (isChanged(messages) ? refund : refundBeside)(messages, question)
     const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--cross-version', '--parallel', '1']
     const { code, stdout } = await patch(...args, '--runs', '4')
     expect(stdout).toMatch(/\nundecided\n3 of 3 live runs end so.* Too many others could not be judged\.\n/)
