@@ -287,7 +287,7 @@ export class ForkRun {
     return this.#over
   }
 
-  /** The agent came to its end: what is under way is ended for it. */
+  /** The agent has ended: what is under way is ended for it. */
   isEnding = false
 
   finish(): void {
