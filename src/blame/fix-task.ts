@@ -17,14 +17,7 @@ import {
   type UnchangedRun,
   unchangedRun,
 } from '../fork/index.ts'
-import {
-  forgetFork,
-  keepFork,
-  type MadeAnew,
-  pairsOfOneSession,
-  readKeptForks,
-  requirePlace,
-} from '../fork/kept-forks.ts'
+import { forgetFork, keepFork, type MadeAnew, readKeptForks, requirePlace, wholePairs } from '../fork/kept-forks.ts'
 import { isControlFirst } from '../fork/pair-order.ts'
 import { doAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
@@ -413,22 +406,14 @@ async function readPairs(
   { request, context }: Session,
 ): Promise<KeptPairs> {
   const { folder, isFresh } = request
-  const { forks, sessions, anew } = await readKeptForks(
+  const read = await readKeptForks(
     keys.map((key) => (key === undefined || isFresh ? undefined : { folder, key })),
     context.surroundings,
     (run, at) => doAgain(run, { ...context, folder: at, parent: context.tape }),
   )
-  if (anew !== undefined) return { keep, forks: [], anew, isNone: true }
-  const isWhole = (at: number): boolean =>
-    size === 1 || (sessions[at] !== undefined && sessions[at - (at % 2)] === sessions[at - (at % 2) + 1])
-  const counted = forks.map((one, at) => (isWhole(at) ? one : undefined))
-  const halves = forks.filter((one, at) => one !== undefined && counted[at] === undefined).length
-  return {
-    keep,
-    forks: counted,
-    ...(halves === 0 ? {} : { anew: { forks: halves, because: pairsOfOneSession } }),
-    isNone: false,
-  }
+  const counted = size === 1 ? read : wholePairs(read)
+  const anew = read.anew ?? counted.anew
+  return { keep, forks: counted.forks, ...(anew === undefined ? {} : { anew }), isNone: read.anew !== undefined }
 }
 
 /** A run kept from before, as one of today's code: that is the same, and may be committed by now. */

@@ -20,9 +20,9 @@ import {
   keepFork,
   type KeptAs,
   type MadeAnew,
-  pairsOfOneSession,
   readKeptForks,
   requirePlace,
+  wholePairs,
 } from './kept-forks.ts'
 import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
@@ -91,29 +91,18 @@ export const forkTask: Task = async (options, context) => {
   if (forks.some(({ request }) => isReal(request))) requireAllowed(tape, replay.allow)
   const replaying = await controlOptionsOf(context)
   const control = await controlOf(tape, replaying)
-  const {
-    forks: kept,
-    sessions,
-    anew,
-    notCompared,
-  } = await readKeptForks(
+  const read = await readKeptForks(
     forks.map(({ keptAs }) => (isFresh ? undefined : keptAs)),
     surroundings,
     (run, folder) => doAgain(run, { ...replaying, folder, parent: tape }),
   )
+  const { notCompared } = read
+  const { forks: kept, anew = read.anew } = together === 1 ? read : wholePairs(read)
   // Before anything is spent on them.
   if (anew !== undefined) context.say({ anew: { ...anew } })
-  const isWhole = (index: number): boolean => {
-    if (together === 1) return kept[index] !== undefined
-    const first = index - (index % together)
-    const [session] = sessions.slice(first, first + 1)
-    return session !== undefined && sessions.slice(first, first + together).every((one) => one === session)
-  }
   const answers: ForkOrFailure[] = []
-  const reused = [...kept.keys()].filter(isWhole)
+  const reused = [...kept.keys()].filter((index) => kept[index] !== undefined)
   for (const index of reused) answers[index] = kept[index] as FinishedFork
-  const halves = kept.filter((one) => one !== undefined).length - reused.length
-  if (halves > 0) context.say({ anew: { forks: halves, because: pairsOfOneSession } })
   const order = together === 1 ? [...forks.keys()] : inPairs(tape, forks.length)
   const open = order.filter((index) => !(index in answers)).map((index) => [index, forks[index]!] as const)
   const isLive = open.some(([, { request }]) => request.tail.from === 'live')

@@ -131,8 +131,23 @@ interface KeptFork {
   readonly session?: string
 }
 
-/** Why one half of a pair does not count where the other one is not there, or of another session. */
-export const pairsOfOneSession = 'a run and its control count where both were made in one session'
+/**
+ * Of runs that are each followed by their control those that one session made both of; what is left out is made again.
+ *
+ * @param read - what {@link readKeptForks} read of them
+ */
+export function wholePairs({
+  forks,
+  sessions,
+}: Pick<ReadForks, 'forks' | 'sessions'>): Pick<ReadForks, 'anew' | 'forks'> {
+  const whole = forks.map((one, at) => {
+    const first = at - (at % 2)
+    return sessions[first] !== undefined && sessions[first] === sessions[first + 1] ? one : undefined
+  })
+  const halves = forks.filter((one, at) => one !== undefined && whole[at] === undefined).length
+  const because = 'a run and its control count where both were made in one session'
+  return { forks: whole, ...(halves === 0 ? {} : { anew: { forks: halves, because } }) }
+}
 
 /** Names this process beside all others that make forks. */
 export const thisSession: string = randomUUID()
