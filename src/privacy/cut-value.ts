@@ -107,14 +107,20 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   if (cut === undefined) return redactor.json(value)
   const { size, sha256, window } = cut
   const [opening] = contextOf(cut.begun, redactor)
-  const [, ending] = contextOf(cut.ended, redactor)
+  const [named, ending] = contextOf(cut.ended, redactor)
   const heads = cut.head.map(({ bytes }) => bytes)
-  const before = ending === '' ? heads : [...heads.slice(0, -1), wholeEnd(heads.at(-1)!), Buffer.from(ending)]
+  const begin = cut.head.findIndex((_, at) => bytesIn(cut.head.slice(0, at)) === cut.ended?.from)
+  // A text has its quote.
+  const context = Buffer.from(named.slice(0, -1))
+  const before =
+    ending === ''
+      ? heads
+      : [...heads.slice(0, begin), context, ...heads.slice(begin, -1), wholeEnd(heads.at(-1)!), Buffer.from(ending)]
   const [first, ...others] = cut.tail.map(({ bytes }) => bytes)
   // What begins in the middle of a character is no text.
   const start = first!.findIndex((byte) => (byte & 0xc0) !== 0x80)
   const after = [Buffer.from(cut.isBegunWhole ? opening.slice(0, -1) : opening), first!.subarray(start), ...others]
-  const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor)
+  const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor, context)
   const json = {
     $type: 'cut',
     cut: size - kept,

@@ -23,18 +23,24 @@ export interface KeptSides {
  *
  * @param head - the first bytes of the body, `window` and the overlap if there were so many
  * @param tail - the last bytes of it
+ * @param context - a piece of `head` that is not of the body: it is read, and not kept
  */
 export function redactSides(
   head: readonly Buffer[],
   tail: readonly Buffer[],
   window: number,
   redactor: Pick<Redactor, 'chunks'>,
+  context?: Buffer,
 ): KeptSides {
   const first = new Bytes(head)
   const last = new Bytes(tail)
-  const headEnd = characterStart(first, Math.min(window, Math.max(0, first.length - cutOverlap)))
+  const ofContext = context?.length ?? 0
+  const most = Math.min(window, Math.max(0, first.length - ofContext - cutOverlap))
+  const isBefore = context !== undefined && new Bytes(head.slice(0, head.indexOf(context))).length < most
+  const added = isBefore ? ofContext : 0
+  const headEnd = characterStart(first, most + added)
   const tailStart = characterEnd(last, Math.max(last.length - window, Math.min(cutOverlap, last.length)))
-  const front = side(head, { from: 0, to: wholeCharacters(first) }, { from: 0, to: headEnd }, redactor)
+  const front = side(head, { from: 0, to: wholeCharacters(first) }, { from: 0, to: headEnd }, redactor, context)
   const back = side(
     tail,
     { from: characterEnd(last, 0), to: last.length },
@@ -44,7 +50,7 @@ export function redactSides(
   return {
     head: front.pieces,
     tail: back.pieces,
-    kept: headEnd + last.length - tailStart,
+    kept: headEnd - added + last.length - tailStart,
     isChanged: front.isChanged || back.isChanged,
   }
 }
@@ -60,6 +66,7 @@ function side(
   seen: Range,
   kept: Range,
   redactor: Pick<Redactor, 'chunks'>,
+  context?: Buffer,
 ): { readonly pieces: readonly Buffer[]; readonly isChanged: boolean } {
   const parts: { readonly of: number; readonly bytes: Buffer; readonly isKept: boolean }[] = []
   let at = 0
@@ -70,7 +77,11 @@ function side(
     for (let n = 0; n + 1 < borders.length; n++) {
       const [from, to] = [borders[n]!, borders[n + 1]!]
       if (from === to || at + from < seen.from || at + to > seen.to) continue
-      parts.push({ of, bytes: piece.subarray(from, to), isKept: at + from >= kept.from && at + to <= kept.to })
+      parts.push({
+        of,
+        bytes: piece.subarray(from, to),
+        isKept: piece !== context && at + from >= kept.from && at + to <= kept.to,
+      })
     }
     at += piece.length
   })
