@@ -108,14 +108,13 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   const { size, sha256, window } = cut
   const [opening] = contextOf(cut.begun, redactor)
   const [named, ending] = contextOf(cut.ended, redactor)
-  const heads = cut.head.map(({ bytes }) => bytes)
-  const begin = cut.head.findIndex((_, at) => bytesIn(cut.head.slice(0, at)) === cut.ended?.from)
+  const before = cut.head.map(({ bytes }) => bytes)
   // A text has its quote.
   const context = Buffer.from(named.slice(0, -1))
-  const before =
-    ending === ''
-      ? heads
-      : [...heads.slice(0, begin), context, ...heads.slice(begin, -1), wholeEnd(heads.at(-1)!), Buffer.from(ending)]
+  if (ending !== '') {
+    before.push(wholeEnd(before.pop()!), Buffer.from(ending))
+    before.splice(cut.head.findIndex((_, at) => bytesIn(cut.head.slice(0, at)) === cut.ended?.from), 0, context)
+  }
   const [first, ...others] = cut.tail.map(({ bytes }) => bytes)
   // What begins in the middle of a character is no text.
   const start = first!.findIndex((byte) => (byte & 0xc0) !== 0x80)

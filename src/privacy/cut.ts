@@ -34,10 +34,9 @@ export function redactSides(
 ): KeptSides {
   const first = new Bytes(head)
   const last = new Bytes(tail)
-  const ofContext = context?.length ?? 0
-  const most = Math.min(window, Math.max(0, first.length - ofContext - cutOverlap))
-  const isBefore = context !== undefined && new Bytes(head.slice(0, head.indexOf(context))).length < most
-  const added = isBefore ? ofContext : 0
+  const size = context?.length ?? 0
+  const most = Math.min(window, Math.max(0, first.length - size - cutOverlap))
+  const added = context && new Bytes(head.slice(0, head.indexOf(context))).length < most ? size : 0
   const headEnd = characterStart(first, most + added)
   const tailStart = characterEnd(last, Math.max(last.length - window, Math.min(cutOverlap, last.length)))
   const front = side(head, { from: 0, to: wholeCharacters(first) }, { from: 0, to: headEnd }, redactor, context)
