@@ -113,7 +113,8 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   const context = Buffer.from(named.slice(0, -1))
   if (ending !== '') {
     before.push(wholeEnd(before.pop()!), Buffer.from(ending))
-    before.splice(cut.head.findIndex((_, at) => bytesIn(cut.head.slice(0, at)) === cut.ended?.from), 0, context)
+    const begin = cut.head.findIndex((_, at) => bytesIn(cut.head.slice(0, at)) === cut.ended?.from)
+    before.splice(begin, 0, context)
   }
   const [first, ...others] = cut.tail.map(({ bytes }) => bytes)
   // What begins in the middle of a character is no text.
