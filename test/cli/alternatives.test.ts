@@ -82,7 +82,7 @@ it('a step of live runs is critical only where chance rarely makes its effect, a
   expect(shown.report?.verdict).toBe('critical')
   expect(shown.report?.effect?.low).toBeGreaterThan(0)
   expect(shown.lines).toContain(
-    '  of the alternatives 7 of 8 (95 %: 52.9 % – 97.8 %) get another grade; with the decision kept, sampled alternately, 0 of 8 (95 %: 0.0 % – 32.4 %)',
+    '  of the alternatives 7 of 8 (95 %: 52.9 % – 97.8 %) get another grade; with the decision kept, sampled in pairs, 0 of 8 (95 %: 0.0 % – 32.4 %)',
   )
   // Three of eight beside none of eight: chance makes that, too.
   for (const { report, lines } of [decided(3, 5, { good: 0, bad: 8 }), decided(7, 0, { good: 4, bad: 3 })]) {

@@ -152,7 +152,7 @@ export async function`,
     const { code, stdout, stderr } = await run(...live)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     // Nothing is changed: there is nothing to draw beside it.
-    expect(stdout).not.toContain('sampled alternately')
+    expect(stdout).not.toContain('sampled in pairs')
     const pinned = await run('pins', 'refund')
     expect(pinned.stdout).toMatch(/made at +[0-9a-f]{40}\n +accepted +[0-9a-f]{40}/)
   })
@@ -194,7 +194,7 @@ export async function`,
     expect((await run(...late)).stdout).toContain('the outcome survives')
   })
 
-  it('live runs with a change are drawn alternately with runs without it, and both are counted', async () => {
+  it('live runs with a change are drawn in pairs with runs without it, and both are counted', async () => {
     let asked = 0
     // A provider that gets worse while it is asked, whatever it is asked.
     desk.decide = (messages) => (asked++ < 3 ? usual(messages) : 'I refunded nothing.')
@@ -209,13 +209,13 @@ export async function`,
       '1',
       '--cross-version',
     )
-    expect(stdout).toContain('sampled alternately')
+    expect(stdout).toContain('sampled in pairs')
     expect(stdout).toContain('no effect of the change is shown')
     expect(stdout).toMatch(/6 model calls/)
     const finer = printed(stdout, 'for a finer answer, with more runs')
     expect(finer.slice(-2)).toEqual(['--runs', '12'])
     expect((await run(...finer)).stdout).toMatch(
-      /with the change \d+ of 12 \(95 %: [^)]+\) [a-z ]+; without it, sampled alternately, \d+ of 12 \(95 %: [^)]+\) /,
+      /with the change \d+ of 12 \(95 %: [^)]+\) [a-z ]+; without it, sampled in pairs, \d+ of 12 \(95 %: [^)]+\) /,
     )
     desk.decide = usual
   })

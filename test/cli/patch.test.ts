@@ -172,7 +172,7 @@ describe('harvest patch', () => {
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     desk.decide = usual
     expect(code, stderr).toBe(130)
-    expect(stdout).toMatch(/^undecided\n1 of 1 live runs end so; without the change, sampled alternately, 1 of 1\.$/m)
+    expect(stdout).toMatch(/^undecided\n1 of 1 live runs end so; without the change, sampled in pairs, 1 of 1\.$/m)
     expect(stdout).toMatch(/^6 model calls, .*, \$0\.0027[^\n]*\nstopped after 2 of 8 runs\n$/m)
     expect(stderr).toContain('Its runs are not kept.')
   })

@@ -14,7 +14,7 @@ import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-e
 import { exit, exitCodeOf } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
-import { alternately, apart, isShown, tellBeside } from '../forking/beside.ts'
+import { withControls, apart, isShown, tellBeside } from '../forking/beside.ts'
 import {
   hasOpenCall,
   isDecided,
@@ -79,7 +79,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
-  const pairs = alternately(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
+  const pairs = withControls(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
   const forks = await makeForks(parent, pairs.requests, {
     ...makeOptions(given, screen, purse),
     together: pairs.together,

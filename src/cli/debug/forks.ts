@@ -13,7 +13,7 @@ import { roomForAll } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedAt, stoppedText } from '../ended-early.ts'
 import { readAsk } from '../forking/ask.ts'
-import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
+import { withControls, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
   areToolsReal,
   areGraded,
@@ -163,7 +163,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   const purse = new Purse(mayPay ? budget.within(own) : {}, readPrices(parent.recordings) ?? {}, mayPay)
   paid.push(purse)
   const grader = await ofLine(() => graderOf(parent, input, purse))
-  const pairs = alternately(
+  const pairs = withControls(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
   )
   const forks = await makeForks(parent, pairs.requests, {

@@ -10,7 +10,7 @@ import { describeRate } from '../live.ts'
 import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { printSteps } from '../next-steps.ts'
 
-/** Live runs with nothing changed, drawn alternately with those of the change. */
+/** Live runs with nothing changed, drawn in pairs with those of the change. */
 export interface Beside
   extends Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'interval' | 'judged' | 'spent'> {
   /** How likely so great a difference between the two is by chance; `null` when one of them could not be judged. */
@@ -34,7 +34,7 @@ export function controlSeed(run: Omit<ForkRequest, 'keep' | 'tail'>): string {
 }
 
 /** Each followed by its control: what is drawn one after the other meets the same provider. */
-export function alternately(requests: readonly ForkRequest[]): {
+export function withControls(requests: readonly ForkRequest[]): {
   readonly requests: readonly ForkRequest[]
   /** How many belong together. */
   readonly together: 1 | 2
@@ -45,7 +45,7 @@ export function alternately(requests: readonly ForkRequest[]): {
   return { requests: requests.flatMap((request, at) => [request, controls[at] ?? request]), together: 2 }
 }
 
-/** Takes what was drawn alternately apart. */
+/** Takes what was drawn in pairs apart. */
 export function apart<T>(
   drawn: readonly T[],
   count: 1 | 2,
@@ -114,7 +114,7 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
   const what = isGraded ? 'are graded ok' : 'end as recorded'
   const share = (hits: Hits | undefined): string =>
     hits === undefined ? 'too few runs could be judged' : `${describeRate(hits.hits, hits.runs, hits.lost)} ${what}`
-  screen.line(`with the change ${share(hitsOf(sum))}; without it, sampled alternately, ${share(hitsOf(beside))}`)
+  screen.line(`with the change ${share(hitsOf(sum))}; without it, sampled in pairs, ${share(hitsOf(beside))}`)
   const shown = isShown(beside)
   if (shown === undefined) screen.line('the two could not be compared')
   else if (shown)

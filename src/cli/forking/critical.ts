@@ -29,7 +29,7 @@ export interface DecisionReport {
    * unknown. With the interval of that difference for live runs: those of a tape end as they do, each time.
    */
   readonly effect?: { readonly value: number; readonly low?: number; readonly high?: number }
-  /** Live runs that keep the decision, drawn alternately with the alternatives: how many get another grade. */
+  /** Live runs that keep the decision, drawn in pairs with the alternatives: how many get another grade. */
   readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
     readonly instead: string
@@ -257,7 +257,7 @@ function countsLine(tried: Omit<Count, 'runs'>, beside: DecisionReport['beside']
   const { hits, runs } = rateOf(tried)
   if (beside === undefined) return `${hits} of ${runs} alternatives get another grade`
   const kept = rateOf(beside)
-  return `of the alternatives ${describeRate(hits, runs)} get another grade; with the decision kept, sampled alternately, ${describeRate(kept.hits, kept.runs)}`
+  return `of the alternatives ${describeRate(hits, runs)} get another grade; with the decision kept, sampled in pairs, ${describeRate(kept.hits, kept.runs)}`
 }
 
 function triedLine({ instead, outcome, grade, because }: DecisionReport['tried'][number]): string {

@@ -23,7 +23,7 @@ export interface PatchAnswer {
   readonly traceChanged?: boolean
   /** Of live runs. */
   readonly rate?: LiveRate
-  /** Of live runs without the change, drawn alternately with them. */
+  /** Of live runs without the change, drawn in pairs with them. */
   readonly beside?: LiveRate & {
     /** How likely so great a difference is by chance; `null` when one of the two could not be judged. */
     readonly chance: number | null
@@ -103,7 +103,7 @@ function describeEnd({ outcome: { status, value } }: FinishedJob): string {
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
 }
 
-/** How live runs ended, with the change and, sampled alternately, without. */
+/** How live runs ended, with the change and, sampled in pairs, without. */
 export function live(
   changed: readonly JobOutcome[],
   controls: readonly JobOutcome[],
@@ -116,7 +116,7 @@ export function live(
   const common = { rate, beside: { ...beside, chance }, spent, lost: lostReasons([...changed, ...controls]) }
   if (rate.runs === 0)
     return { survives: null, because: `No live run could be judged.\n\n${lostText(changed)}`, ...common }
-  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled alternately, ${beside.survived} of ${beside.runs}.`
+  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled in pairs, ${beside.survived} of ${beside.runs}.`
   if (beside.runs === 0)
     return { survives: null, because: `${counts} So nothing can be compared.\n\n${lostText(controls)}`, ...common }
   const [arm] = [changed, controls].filter((ended, at) =>
