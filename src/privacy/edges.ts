@@ -213,6 +213,21 @@ export function has(codes: Uint8Array, code: number): boolean {
   return code < codes.length && codes[code] === 1
 }
 
+const [isWhite, isEscaped, mostWhite] = [codesOf(/\s/), codesOf(/[nrt]/, 128), 64]
+
+/** Before white space, as it stands there or as JSON spells it. */
+export function withoutWhite(text: string, end: number): number {
+  let at = end
+  while (end - at < mostWhite) {
+    if (has(isWhite, text.charCodeAt(at - 1))) at--
+    else if (has(isEscaped, text.charCodeAt(at - 1)) && text.charCodeAt(at - 2) === backslash) {
+      at -= 2
+      while (end - at < mostWhite && text.charCodeAt(at - 1) === backslash) at--
+    } else break
+  }
+  return at
+}
+
 /** A pattern with another part in the place of one that it has. */
 export function changed({ source, flags }: RegExp, part: string, other: string): RegExp {
   return new RegExp(
@@ -228,5 +243,6 @@ export function sticky(source: TemplateStringsArray, ...parts: readonly string[]
 
 /** A pattern, also of lines in a text of JSON behind its commas, as deep as they are. */
 export function overLines({ source }: RegExp): RegExp {
-  return new RegExp(source.replaceAll(String.raw`,\s{0,16}`, String.raw`,(?:\s|\\{1,8}[nrt]){0,64}`), 'y')
+  const gap = String.raw`(?:\s|\\{1,8}[nrt]){0,64}`
+  return new RegExp(source.replaceAll(String.raw`\s{0,4},`, `${gap},`).replaceAll(String.raw`,\s{0,16}`, `,${gap}`), 'y')
 }

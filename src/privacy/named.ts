@@ -14,6 +14,7 @@ import {
   optionEnd,
   sticky,
   withoutLast,
+  withoutWhite,
 } from './edges.ts'
 import { placeholderShown } from './credentials.ts'
 import { isMessage } from './messages.ts'
@@ -37,9 +38,19 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
   const signed = [...letters, ...between, ...digits].flatMap((letter) =>
     signs.map((sign): Trigger => ({ text: letter + sign, group: 'signs', behind, at: afterSign(names) })),
   )
-  const pairs = ['"', "'"].map(
-    (quote): Trigger => ({ text: `${quote},`, group: 'pairs', behind, at: afterComma(names) }),
-  )
+  const inPair = afterComma(names)
+  const pairs = [
+    ...['"', "'"].map((quote): Trigger => ({ text: `${quote},`, group: 'pairs', behind, at: inPair })),
+    ...(names.version >= 11 ? [' ,', '\t,', '\n,'] : []).map(
+      (text): Trigger => ({
+        text,
+        at(within, index, found) {
+          const quote = withoutWhite(within, index + 1) - 1
+          return has(isQuote, within.charCodeAt(quote)) ? inPair(within, quote, found) : 0
+        },
+      }),
+    ),
+  ]
   return [
     ...signed,
     ...pairs,
@@ -61,7 +72,9 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     { text: '--', at: afterFlag(names) },
     ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),
     { text: '</', at: inElement(names) },
-    ...[' value=', ' content='].map((text): Trigger => ({ text, at: inAttribute(names, text.length) })),
+    ...[' value=', ' content=', ...(names.version >= 11 ? [' value =', ' content ='] : [])].map(
+      (text): Trigger => ({ text, at: inAttribute(names, text.length) }),
+    ),
     { text: 'form-data', at: inPart(names) },
   ]
 }
@@ -271,6 +284,7 @@ const [beginsCode, isCode, endsCode] = [
   codesOf(/[\w$.:?>-]/, 128),
   codesOf(/[ ([<!)]/, 128),
 ]
+const isQuote = codesOf(/["']/, 128)
 const beforeCode = codesOf(/[&?(]/, 128)
 const longestCode = 96
 /** What stands behind it before the text for want of another one: `env.P ?? '…'`. */
@@ -1007,7 +1021,13 @@ function afterVariable(names: NameTable): Trigger['at'] {
 }
 
 const elementPattern = /^<([\w:.-]{2,64})(\s[^<>]{0,512})?>\s{0,64}(?:<!\[CDATA\[)?([^<>]{3,4096})((?:\]\]>)?)$/
-const namePattern = /\s(?:name|key|id|property)=\\*["']([\w:.-]{2,64})\\*["']/
+const nameTenth = /\s(?:name|key|id|property)=\\*["']([\w:.-]{2,64})\\*["']/
+const nameAttribute = changed(nameTenth, '=', String.raw`\s{0,4}=\s{0,4}`)
+
+/** What an element is called by its attributes. */
+function classIn(names: NameTable, attributes: string): NameClass | undefined {
+  return names.classOf((names.version >= 11 ? nameAttribute : nameTenth).exec(attributes)?.[1] ?? '')
+}
 
 /** `<password>…</password>`, `<entry key="password">…</entry>`. What looks like a word is left alone, as behind a colon. */
 function inElement(names: NameTable): Trigger['at'] {
@@ -1019,8 +1039,7 @@ function inElement(names: NameTable): Trigger['at'] {
     work.done += perName + ((index - open) >> 4)
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
     const value = withoutSpaces(said)
-    const kind =
-      value === '' ? undefined : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? ''))
+    const kind = value === '' ? undefined : (names.classOf(tag) ?? classIn(names, attributes))
     const isAny = kind === 'always' || kind === 'foreign'
     if (kind === undefined || !passes(kind, value, isAny)) return 0
     if (isAny && (!/\d/.test(value) || value.length < 6)) return 0
@@ -1050,21 +1069,23 @@ function withoutSpaces(said: string): string {
   }
 }
 
+/** The attributes up to the end of a tag: a sign in quotes ends none. */
+const restOfTag = /^(?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*/
+
 /** `<property name="password" value="…"/>`, `<meta name="csrf-token" content="…">`. */
 function inAttribute(names: NameTable, length: number): Trigger['at'] {
   return (text, index, found) => {
-    const quote = /^\\{0,64}["']/.exec(text.slice(index + length, index + length + 65))?.[0]
+    const [gap, quote] =
+      /^(\s{0,4})(\\{0,64}["'])/.exec(text.slice(index + length, index + length + 69))?.slice(1) ?? []
     const tag = quote === undefined ? '' : text.slice(Math.max(0, index - 512), index)
     work.done += perName
     const open = tag.lastIndexOf('<')
-    if (open === -1 || quote === undefined) return 0
-    const start = index + length + quote.length
-    const classIn = (attributes: string): NameClass | undefined =>
-      names.classOf(namePattern.exec(attributes)?.[1] ?? '')
-    const before = classIn(tag.slice(open))
+    if (open === -1 || quote === undefined || (gap !== '' && names.version < 11)) return 0
+    const start = index + length + gap!.length + quote.length
+    const before = classIn(names, tag.slice(open))
     if (before === undefined && names.version < 11) return 0
     const end = closingQuote(text, start, quote)
-    const kind = before ?? classIn(text.slice(end + quote.length, end + 512).split(/[<>]/, 1)[0]!)
+    const kind = before ?? classIn(names, restOfTag.exec(text.slice(end + quote.length, end + 512))![0])
     if (kind === undefined) return Math.max(0, end - overlap)
     return listed(names, text, start, end, quote, kind, found) ? end : 0
   }

@@ -1,5 +1,5 @@
 import { farthest } from './commands.ts'
-import { codesOf, depthOf, has } from './edges.ts'
+import { codesOf, depthOf, has, withoutWhite } from './edges.ts'
 import { isMessageBefore } from './messages.ts'
 import { isOther, listed, nameUpTo, valueFields } from './named.ts'
 import type { NameTable } from './names.ts'
@@ -9,7 +9,7 @@ import { work } from './work.ts'
 const isValueField = new RegExp(`^(?:${valueFields})$`)
 /** So many fields may stand between a value and its name, as behind a name. */
 const mostBetween = 3
-const [longestField, longestBetween, longestScalar, mostWhite] = [32, 64, 16, 64]
+const [longestField, longestBetween, longestScalar] = [32, 64, 16]
 const perName = 20
 /** With its quote, and dashes before it. */
 const longestName = 72
@@ -17,8 +17,8 @@ const longestName = 72
 const longestWaited = farthest - 512
 
 const [isOfKey, isOfScalar] = [codesOf(/[\w$-]/, 128), codesOf(/[\w.+-]/, 128)]
-const [isWhite, isEscaped, isSign] = [codesOf(/\s/), codesOf(/[nrt]/, 128), codesOf(/[:=]/, 128)]
-const [space, doubleQuote, singleQuote, backslash, comma, dash] = [0x20, 0x22, 0x27, 0x5c, 0x2c, 0x2d]
+const isSign = codesOf(/[:=]/, 128)
+const [space, doubleQuote, singleQuote, comma, dash] = [0x20, 0x22, 0x27, 0x2c, 0x2d]
 
 /** A field read from its end. */
 interface Field {
@@ -115,19 +115,6 @@ function beginOfScalar(text: string, end: number): number | undefined {
   let start = end
   while (end - start <= longestScalar && has(isOfScalar, text.charCodeAt(start - 1))) start--
   return start === end || end - start > longestScalar ? undefined : start
-}
-
-/** Before white space, as it stands there or as JSON spells it. */
-function withoutWhite(text: string, end: number): number {
-  let at = end
-  while (end - at < mostWhite) {
-    if (has(isWhite, text.charCodeAt(at - 1))) at--
-    else if (has(isEscaped, text.charCodeAt(at - 1)) && text.charCodeAt(at - 2) === backslash) {
-      at -= 2
-      while (end - at < mostWhite && text.charCodeAt(at - 1) === backslash) at--
-    } else break
-  }
-  return at
 }
 
 function isQuote(code: number): boolean {

@@ -36,7 +36,8 @@ test('the page says truly what is not found', () => {
   const encoded = Buffer.from('password=tr33house').toString('hex')
   const spoken = ['my password is lemon tart', 'my password is hunter2', "hash('tr33house', 10)"]
   const table = '{"columns":["user","password"],"rows":[["ada","tr33house"]]}'
-  for (const text of ['{"pin":4711}', ...spoken, table, 'htpasswd -b .htpasswd ada lemon', far, encoded])
+  const before = ['value=tr33house&name=password', '- value: tr33house\n  name: password']
+  for (const text of ['{"pin":4711}', ...spoken, ...before, table, 'htpasswd -b .htpasswd ada lemon', far, encoded])
     expect(createRedactor().text(text)).toBe(text)
 })
 

@@ -47,6 +47,9 @@ const spellings: readonly ((object: Json) => string)[] = [
   (object) => JSON.stringify(object),
   (object) => JSON.stringify([{ name: 'zone', value: 'eu' }, object]),
   (object) => JSON.stringify(object, undefined, 2),
+  (object) => JSON.stringify(object, undefined, 1).replaceAll(/,\n */g, ' , ').replaceAll('": ', '" : '),
+  (object) => JSON.stringify(object, undefined, 2).replaceAll(/,\n( +)/g, '\n$1, '),
+  (object) => JSON.stringify({ said: JSON.stringify(object, undefined, 2).replaceAll(/,\n( +)/g, '\n$1, ') }),
   (object) => JSON.stringify({ said: JSON.stringify(object) }),
   (object) => JSON.stringify({ said: JSON.stringify([object], undefined, 2) }),
   (object) => JSON.stringify({ said: JSON.stringify({ said: JSON.stringify(object) }) }),
@@ -96,6 +99,8 @@ test.each([
   `{ value = "${value}", name = "db_password" }`,
   `<property value="${value}" name="password"/>`,
   `<input type="hidden" id="f1" value="${value}" name="password">`,
+  `<input value = "${value}" name = "password">`,
+  `<input value="${value}" title="a > b" name="password">`,
   JSON.stringify({ html: `<meta content="${value}" name="csrf_secret">` }),
   `name=password&value=tr33house9`,
   // Longer than what is looked at around a name.
