@@ -4,6 +4,7 @@ import { decoderFor } from '../replay/cut.ts'
 import { observeInside, observeValues } from '../replay/observe-answer.ts'
 import type { CallState } from '../match/step.ts'
 import { servedPieces } from '../playback/pieces.ts'
+import { CallSockets } from '../live/lost-calls.ts'
 import { never } from '../seam/intercept/index.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
@@ -211,7 +212,9 @@ function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: V
   run.depart()
   run.runsForReal(fields.name)
   const heard = run.account.began<CallEvent>(fields)
-  const value = seamState().runs.run(viewFrom(heard.event.n), fn)
+  const view = viewFrom(heard.event.n)
+  const sockets = new CallSockets(view)
+  const value = seamState().runs.run(view, fn)
   const settled = (rest: Partial<CallEvent>): void => {
     Object.assign(heard.event, rest, { settled: heard.moment() })
   }
@@ -222,6 +225,7 @@ function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: V
   return value.then(
     (result: unknown) => {
       settled({ result: run.encode(result) })
+      sockets.endedAs(heard.event)
       return result
     },
     (error: unknown) => {

@@ -19,6 +19,7 @@ import { type Budget, usageOf } from './budget.ts'
 import { decoderFor } from '../replay/cut.ts'
 import { forward } from '../replay/forward.ts'
 import { nowhere } from '../replay/open-request.ts'
+import { CallSockets } from './lost-calls.ts'
 import { blockedLive, offTape, requireAllowed } from './off-tape.ts'
 import { RealTimers } from './real-timers.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
@@ -259,8 +260,10 @@ class LiveRun {
     const site = userSite()
     const heard: CallEvent = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
     const place = this.events.push(heard) - 1
-    const settle = (rest: Partial<CallEvent>): void => {
-      this.events[place] = { ...heard, ...rest, settled: this.moment() }
+    const settle = (rest: Partial<CallEvent>): CallEvent => {
+      const whole = { ...heard, ...rest, settled: this.moment() }
+      this.events[place] = whole
+      return whole
     }
     const standIn = this.#options.standIns?.[call.name]
     if (standIn !== undefined) return this.#runForReal(call.name, n, () => standIn(...(call.args as never[])), settle)
@@ -277,16 +280,18 @@ class LiveRun {
     return this.recorded.valueOf(answer, decoderFor(run, answer))
   }
 
-  #runForReal(name: string, n: number, fn: () => unknown, settle: (rest: Partial<CallEvent>) => void): unknown {
+  #runForReal(name: string, n: number, fn: () => unknown, settle: (rest: Partial<CallEvent>) => CallEvent): unknown {
     this.#ranForReal.add(name)
-    const answer = seamState().runs.run(responderOf(this, n), fn)
+    const view = responderOf(this, n)
+    const sockets = new CallSockets(view)
+    const answer = seamState().runs.run(view, fn)
     if (!isThenable(answer)) {
       settle({ sync: true, result: this.encode(answer) })
       return answer
     }
     return answer.then(
       (value: unknown) => {
-        settle({ result: this.encode(value) })
+        sockets.endedAs(settle({ result: this.encode(value) }))
         return value
       },
       (error: unknown) => {

@@ -1,5 +1,32 @@
+import { errorMonitor, type EventEmitter } from 'node:events'
 import { isMap } from '../json/canonical.ts'
+import { hearSockets } from '../seam/intercept/index.ts'
 import type { CallEvent, Json, TapeEvent } from '../tape/index.ts'
+
+/** Calls that returned, and the server that they had not reached. */
+const swallowed = new WeakMap<TapeEvent, string>()
+
+/** The sockets that a call opens, by itself or by its driver: an error that it catches says nothing of the agent either. */
+export class CallSockets {
+  readonly #lost = new Map<string, string>()
+
+  /** @param view - the run as the code inside the call sees it */
+  constructor(view: object) {
+    hearSockets(view, (socket: EventEmitter, target) => {
+      socket.once('connect', () => this.#lost.delete(target))
+      // Hears what others handle, or leave unhandled.
+      socket.once(errorMonitor, ({ code, message }: NodeJS.ErrnoException) => {
+        if (ofConnection.has(code)) this.#lost.set(target, message)
+      })
+    })
+  }
+
+  /** Once the call has ended. */
+  endedAs(event: TapeEvent): void {
+    const said = [...this.#lost.values()].at(-1)
+    if (said !== undefined) swallowed.set(event, said)
+  }
+}
 
 /** A call of a wrapped function that runs for real, and found its database or another server down, as it did not when recorded. */
 export function lostCallIn(
@@ -10,13 +37,17 @@ export function lostCallIn(
   const known = new Set(callsOf(recorded).flatMap((event) => (unconnectedIn(event) === undefined ? [] : [event.name])))
   const calls = callsOf(events)
   const asked = (event: CallEvent): string => JSON.stringify([event.name, event.args])
-  const answered = new Set(calls.flatMap((event) => (event.error === undefined ? [asked(event)] : [])))
+  const answered = new Set(calls.flatMap((event) => (isAnswered(event) ? [asked(event)] : [])))
   for (const event of calls.toReversed()) {
     const error = unconnectedIn(event)
     if (error === undefined || ofTape.has(event) || known.has(event.name) || answered.has(asked(event))) continue
     return { event, said: error }
   }
   return undefined
+}
+
+function isAnswered(event: CallEvent): boolean {
+  return event.error === undefined && !swallowed.has(event)
 }
 
 function callsOf(events: readonly TapeEvent[]): readonly CallEvent[] {
@@ -31,8 +62,9 @@ const ofConnection: ReadonlySet<Json | undefined> = new Set([
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT'],
 ])
 
-/** What the error of a call says, where that or one behind it is about a connection. */
-function unconnectedIn({ error }: CallEvent): string | undefined {
+/** What the error of a call says, where that or one behind it is about a connection, or one that the call caught. */
+function unconnectedIn(event: CallEvent): string | undefined {
+  const { error } = event
   const codeIn = (json: Json | undefined): string | undefined => {
     if (typeof json !== 'object' || json === null) return undefined
     if (isMap(json) && ofConnection.has(json['code'])) return json['code'] as string
@@ -40,5 +72,5 @@ function unconnectedIn({ error }: CallEvent): string | undefined {
   }
   const code = codeIn(error)
   const said = isMap(error) ? error['message'] : undefined
-  return code !== undefined && typeof said === 'string' && said !== '' ? said : code
+  return code === undefined ? swallowed.get(event) : typeof said === 'string' && said !== '' ? said : code
 }

@@ -1,6 +1,7 @@
 // Over 300 lines: one question, which failure of a model or a service leaves a run without a grade; its rules hold together.
-import { askedIn, readModelCall } from '../providers/index.ts'
+import { askedIn, isEndOfModel, isUnderWay, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
+import { originOf } from '../match/address.ts'
 import { lostCallIn } from './lost-calls.ts'
 import { isOfEvents } from '../replay/left-early.ts'
 import { type CallEvent, type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
@@ -29,6 +30,8 @@ interface Failure extends Unreached {
 
 /** Of a provider that cannot answer at all, be the question right or wrong. */
 const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
+/** Of a service that looks at no question. */
+const closed: ReadonlySet<number> = new Set([401, 402, 407, 408, 429])
 
 /**
  * What a run which asks for real got no whole answer from: a model without connection, key, quota, by a refusal, by an outage in
@@ -115,8 +118,13 @@ function outcomesOf(
 ): { readonly failures: readonly Failure[]; readonly answered: readonly ExchangeEvent[] } {
   const failures: Failure[] = []
   const answered: ExchangeEvent[] = []
+  const served = new Set(
+    exchanges.flatMap((one) =>
+      (one.response?.status ?? 400) < 400 && readModelCall(one) === undefined ? [originOf(one.url)] : [],
+    ),
+  )
   for (const event of exchanges) {
-    const failed = failureOf(event, recorded)
+    const failed = failureOf(event, recorded, served)
     if (failed !== undefined) failures.push(failed)
     else if (event.response !== undefined) answered.push(event)
   }
@@ -170,10 +178,14 @@ function callsIn(events: readonly TapeEvent[]): readonly ExchangeEvent[] {
   return exchangesIn(events).filter((one) => readModelCall(one) !== undefined)
 }
 
-function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Failure | undefined {
-  if (readModelCall(event) === undefined) return failureOfService(event)
+function failureOf(
+  event: ExchangeEvent,
+  others: readonly ExchangeEvent[],
+  served: ReadonlySet<string> = new Set(),
+): Failure | undefined {
+  if (readModelCall(event) === undefined) return failureOfService(event, served)
   const { response, error, aborted } = event
-  const inside = errorIn(event)
+  const inside = errorIn(event, others)
   // A fork may not see that the agent gave it up: then it is open at its end.
   if (isLeft(event)) return { event, because: aborted === undefined ? noModel : givenUp, key: leftKey, isItsWay: false }
   if (aborted !== undefined && inside === undefined) return undefined
@@ -191,14 +203,18 @@ function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Fail
   return said === undefined ? undefined : failure(event, { because: `${brokeOff}: ${said}`, status, said })
 }
 
-/** What a service says of a question is an answer, be it a refusal; that it is down, or asked too often, is no answer. */
-function failureOfService(event: ExchangeEvent): Failure | undefined {
+/**
+ * What a service says of a question is an answer, be it a refusal; that it is down, asked too often, or not told who asks, is none.
+ *
+ * @param served - the origins of services that answer something: they know who asks
+ */
+function failureOfService(event: ExchangeEvent, served: ReadonlySet<string>): Failure | undefined {
   const { via, response, error, aborted, oneWay } = event
   if (via === 'stdio' || via === 'websocket' || oneWay === true) return undefined
   if (isLeft(event)) return aborted && failure(event, { because: serviceGivenUp }, true)
   if (response === undefined) return error && failure(event, unconnected(noService, error.message), true)
   const { status } = response
-  if (status >= 500 || status === 408 || status === 429)
+  if (status >= 500 || closed.has(status) || (status === 403 && !served.has(originOf(event.url))))
     return failure(event, { because: `${serviceRefused} ${status}`, status }, true)
   // What comes without end is left when there was enough of it.
   if (aborted !== undefined) return undefined
@@ -217,33 +233,40 @@ function unconnected(who: string, said: string): Omit<Unreached, 'event'> {
   return { because: `${who}: ${said}`, said }
 }
 
-/** The class of an error in an answer that began well. */
-function errorIn(event: ExchangeEvent): string | undefined {
+/**
+ * The class of an error in an answer that began well, or the reason for its end where it is none of a model; a server that knows none
+ * of those words has its own.
+ */
+function errorIn(event: ExchangeEvent, others: readonly ExchangeEvent[]): string | undefined {
   if (event.response === undefined || event.response.status >= 400) return undefined
-  const { error, finish = '' } = readModelCall(event)?.response ?? {}
-  return error ?? (failedEnds.has(finish.toLowerCase()) ? `it ended with ${finish}` : undefined)
+  const { error, finish } = readModelCall(event)?.response ?? {}
+  if (error !== undefined || finish === undefined || isEndOfModel(finish) || isUnderWay({ finish })) return error
+  const known = othersOf(event, others).flatMap((one) => finishOf(one) ?? [])
+  const isOwn = known.includes(finish) && !known.some((one) => isEndOfModel(one))
+  return isOwn ? undefined : `it ended with ${finish}`
 }
-
-/** Reasons for an end that are the provider's and not the model's: OpenRouter, the AI gateway, Cohere, OCI. */
-const failedEnds: ReadonlySet<string> = new Set(['error', 'failed', 'timeout'])
 
 /**
  * Whether a whole answer lacks the reason for its end that each recorded one of its dialect has, and the last word of a stream as
  * well; or says nothing besides, as a page of a gateway. A server that stands in for a provider may leave the reason out.
  */
 function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
-  const { request, response } = readModelCall(event) ?? {}
+  const { response } = readModelCall(event) ?? {}
   if (event.response?.end === undefined || (response?.finish ?? response?.error) !== undefined) return false
   const isSaid = (response?.text ?? '') !== '' || (response?.toolCalls.length ?? 0) > 0
   if (isSaid && (!isOfEvents(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]')))
     return false
-  const answered = others.filter(
-    (one) =>
-      readModelCall(one)?.request.dialect === request?.dialect &&
-      one.response?.end !== undefined &&
-      one.response.status < 400,
-  )
+  const answered = othersOf(event, others)
   return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
+}
+
+/** Whole answers of the same dialect. */
+function othersOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): readonly ExchangeEvent[] {
+  const dialect = readModelCall(event)?.request.dialect
+  return others.filter(
+    (one) =>
+      readModelCall(one)?.request.dialect === dialect && one.response?.end !== undefined && one.response.status < 400,
+  )
 }
 
 function finishOf(event: ExchangeEvent): string | undefined {

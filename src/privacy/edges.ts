@@ -244,5 +244,8 @@ export function sticky(source: TemplateStringsArray, ...parts: readonly string[]
 /** A pattern, also of lines in a text of JSON behind its commas, as deep as they are. */
 export function overLines({ source }: RegExp): RegExp {
   const gap = String.raw`(?:\s|\\{1,8}[nrt]){0,64}`
-  return new RegExp(source.replaceAll(String.raw`\s{0,4},`, `${gap},`).replaceAll(String.raw`,\s{0,16}`, `,${gap}`), 'y')
+  return new RegExp(
+    source.replaceAll(String.raw`\s{0,4},`, `${gap},`).replaceAll(String.raw`,\s{0,16}`, `,${gap}`),
+    'y',
+  )
 }

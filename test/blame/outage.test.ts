@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { forkSourceOf, type ForkSourceOptions } from '../../src/blame/fork-source.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
@@ -228,10 +230,12 @@ describe('a run whose provider fails in the middle of an answer', () => {
     | 'a page of a gateway'
     | 'no reason for its end'
     | 'an end by the provider'
+    | 'an end that no provider documents'
     | 'an error beside the answer'
     | 'a whole answer'
   let way: Way = 'a whole answer'
   let word = ''
+  let reason = ''
   let refusal = 'no credit'
   const base = served(
     createServer((request, response) => {
@@ -268,6 +272,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     const ends: Partial<Record<Way, string>> = {
       'no reason for its end': '',
       'an end by the provider': of({}, 'error'),
+      'an end that no provider documents': of({}, reason),
       'an error beside the answer': event({ ...chunk, choices: [failed] }),
     }
     ended(
@@ -355,6 +360,21 @@ describe('a run whose provider fails in the middle of an answer', () => {
     ['openai', 'an error beside the answer', `${torn}http_502`],
   ] as const)('has no grade: %s, %s', async (client, now, because) => {
     expect(await grade(client, now)).toEqual({ grade: 'ungraded', because })
+  })
+
+  test.each(['insufficient_system_resource', 'network_error', 'abort', 'other'])(
+    'has no grade where its answer ends for a reason that is none of a model: %s',
+    async (said) => {
+      reason = said
+      const now = 'an end that no provider documents'
+      expect(await grade('openai', now)).toEqual({ grade: 'ungraded', because: `${torn}it ended with ${said}` })
+    },
+  )
+
+  test('is graded where a server that stands in for the provider has reasons of its own', async () => {
+    reason = 'done'
+    const now = 'an end that no provider documents'
+    expect(await grade('openai', now, now)).toEqual({ grade: 'bad', because: undefined })
   })
 
   test.each(['openai', 'anthropic'] as const)(
@@ -445,12 +465,13 @@ describe('a run whose tools run for real', () => {
 })
 
 describe('a run whose tools ask a service', () => {
-  let mode: 'up' | 503 | 429 | 'silent' = 'up'
+  type Mode = 'up' | 503 | 429 | 401 | 403 | 'silent'
+  let mode: Mode = 'up'
   const base = served(
     createServer((request, response) => {
       request.resume().on('end', () => {
         if (mode === 'silent') return
-        response.statusCode = mode === 'up' ? 200 : mode
+        response.statusCode = mode === 'up' || request.url === '/shops/1' ? 200 : mode
         response.end('25')
       })
     }),
@@ -465,9 +486,11 @@ describe('a run whose tools ask a service', () => {
     )
   })
 
-  test.each<['up' | 503 | 429 | 'silent', string]>([
+  test.each<[Mode, string]>([
     [503, 'A service answered with status 503'],
     [429, 'A service answered with status 429'],
+    [401, 'A service answered with status 401'],
+    [403, 'A service answered with status 403'],
     ['silent', 'A service had not answered when the agent gave it up'],
   ])('has no grade where that is down and its tool says nothing of it: %s', async (now, because) => {
     mode = 'up'
@@ -484,6 +507,18 @@ describe('a run whose tools ask a service', () => {
       because: undefined,
     })
     expect(await (await rerunsOf(() => look('given up')))()).toBeUndefined()
+  })
+
+  test('is graded where a service that knows who asks does not allow what is asked', async () => {
+    const agent = async () => {
+      await (await fetch(`${base()}/shops/1`)).text()
+      return look('given up')
+    }
+    mode = 'up'
+    const [forked, rerun] = [await forksOf(agent, { tools: 'live' }), await rerunsOf(agent)]
+    mode = 403
+    expect(await forked()).toEqual({ grade: 'bad', because: undefined })
+    expect(await rerun()).toBeUndefined()
   })
 
   test('is graded where the run is over before the service answers what nobody waits for', async () => {
@@ -541,6 +576,62 @@ describe('a run whose wrapped functions run for real', () => {
     expect(await grade(undefined, new RangeError('no such order'))).toBe('bad')
   })
 })
+
+describe('a run whose wrapped functions open sockets of their own', () => {
+  const store = createStore()
+  /** As a tool that may not fail: it says nothing of what it did not reach. */
+  const look = (attempts: number) =>
+    tool('look', async () => {
+      for (let left = attempts; left > 0; left--) {
+        const total = await askStore(store.port)
+        if (total !== undefined) return total
+        store.isOpen = true
+      }
+      return 'none'
+    })()
+  const grade = async (attempts: number, isOpenThen = true): Promise<string> => {
+    store.isOpen = isOpenThen
+    const agent = async () => look(attempts)
+    const again = await forksOf(agent, { tools: 'live', allow: ['socket *'] })
+    store.isOpen = false
+    return textOf(await again())
+  }
+
+  test('has no grade where one finds its store down and keeps it to itself', async () => {
+    expect(await grade(1)).toMatch(/^ungraded: A service could not be reached: .*(?:ECONNRESET|reset)/)
+  })
+
+  test('is graded where it asks once more, and is answered', async () => {
+    expect(await grade(2)).toBe('bad')
+  })
+})
+
+/** A store without a protocol that the seam knows: it says 25, or hangs up. */
+function createStore(): { isOpen: boolean; port: number } {
+  const store = { isOpen: true, port: 0 }
+  const server = net.createServer((socket) => {
+    if (store.isOpen) socket.end('25')
+    else socket.resetAndDestroy()
+  })
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    store.port = (server.address() as net.AddressInfo).port
+  })
+  afterAll(() => void server.close())
+  return store
+}
+
+async function askStore(port: number): Promise<string | undefined> {
+  const socket = net.connect(port, '127.0.0.1')
+  let said = ''
+  try {
+    for await (const chunk of socket) said += String(chunk)
+    return said
+  } catch {
+    // As such tools do.
+    return undefined
+  }
+}
 
 describe('a run that asks two models at once and takes the first answer', () => {
   let slow = 'two'

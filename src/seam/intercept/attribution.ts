@@ -13,7 +13,7 @@ import { heldSocket, noteTarget, runHeader, socketOf, statedSocket } from '../co
 import { limitReplayed, patchSockets } from '../socket-limits.ts'
 import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
-import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
+import { currentOutsideAnswers, currentWatcher, refusal, tellOfSocket } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 import { nextTick, sharedOf } from '../source.ts'
 import { hearFailed, type SentByUndici, type UnsentRequest, unsentHttp, unsentUndici } from './unsent.ts'
@@ -172,6 +172,7 @@ export function attributeRequests(
             : undefined
           : refusal('socket', socketTarget(args))
         if (!error) {
+          if (!isHttp) tellOfSocket(run, this, socketTarget(args))
           const before = taking
           // oxlint-disable-next-line no-this-alias -- which socket it is has to be known further down
           if (isHttp) taking = this

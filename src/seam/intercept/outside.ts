@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { seamState, sharedOf } from '../source.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type LiveRequest } from './responder.ts'
 import { currentWork } from './work.ts'
@@ -71,4 +72,19 @@ export function refusal(kind: string, target: string, madeAt?: Error): Error | u
   // A recorded run may reach the world, and so may the replay's own machinery (`null`).
   if (runs.getStore() !== undefined || processRun) return undefined
   return currentWatcher()?.escape(kind, target, madeAt)
+}
+
+/** Who hears of the sockets that are let through, by the run as the code that opens them sees it. */
+const socketListeners = sharedOf(
+  'intercept.sockets',
+  () => new WeakMap<object, (socket: Socket, target: string) => void>(),
+)
+
+/** Hears of each socket that code opens past the seam, when it connects. */
+export function hearSockets(view: object, heard: (socket: Socket, target: string) => void): void {
+  socketListeners.set(view, heard)
+}
+
+export function tellOfSocket(view: object, socket: Socket, target: string): void {
+  socketListeners.get(view)?.(socket, target)
 }
