@@ -17,7 +17,14 @@ import {
 } from '../fork/index.ts'
 import { added, mostOf, noUses, times } from '../live/budget.ts'
 import { noPrice, type Use } from '../live/index.ts'
-import { isOfService, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
+import {
+  isOfCache,
+  isOfService,
+  threwAtOnceText,
+  unreachedFacts,
+  unreachedIn,
+  withoutCache,
+} from '../live/unreached.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
@@ -437,6 +444,6 @@ function unreached({ events, outcome, comparison, tape }: ForkResult): HarvestEr
   return new HarvestError('HARVEST_PROVE_UNREACHED', {
     what: `${isOfService(because) ? 'A service' : 'A model call'} failed, so the proof stopped`,
     where: { because: neutralLine([because, ...(said === undefined ? [] : [said])].join(': '), 200) },
-    fix: [`${keysRight(tape)}, to go on where it stopped: the same command`],
+    fix: [`${isOfCache(because) ? withoutCache : keysRight(tape)}, to go on where it stopped: the same command`],
   })
 }

@@ -5,7 +5,7 @@ import { thrownText } from '../match/redact-message.ts'
 import { unpaid } from '../live/budget.ts'
 import { requireAllowed } from '../live/off-tape.ts'
 import { recordedUse, reserveRun } from '../live/reserved-run.ts'
-import { isOfService, threwAtOnce, unreachedIn } from '../live/unreached.ts'
+import { isOfCache, isOfService, threwAtOnce, unreachedIn, withoutCache } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
@@ -313,7 +313,7 @@ function unreached({ events, tape, comparison }: ForkResult, tail: TailRequest):
         [isService ? 'service' : 'model']: neutralLine('url' in event ? event.url : event.name, 120),
         answer: neutralLine([...(status === undefined ? [] : [`status ${status}`]), text].join(': ') || 'none', 200),
       },
-      fix: [`${isService ? 'once it answers' : keysRight(tape)}: the same command`],
+      fix: [`${isService ? 'once it answers' : isOfCache(because) ? withoutCache : keysRight(tape)}: the same command`],
     }),
   ]
 }

@@ -199,12 +199,14 @@ function failureOf(
     const words = said?.replaceAll(/[\w-]*\d[\w-]*/g, '#') ?? ''
     return { event, ...lost, key: `${lost.because} ${words}`, isItsWay: true }
   }
+  const cache = cacheIn(event)
+  if (cache !== undefined) return failure(event, { because: fromCache, status, said: cache })
   const said = inside ?? error?.message ?? (hasNoEnd(event, others) ? 'it has no end' : undefined)
   return said === undefined ? undefined : failure(event, { because: `${brokeOff}: ${said}`, status, said })
 }
 
 /**
- * What a service says of a question is an answer, be it a refusal; that it is down, asked too often, or not told who asks, is none.
+ * What a service says of a question is an answer, be it a refusal; that it is down, asked too often, or does not know who asks, is no answer.
  *
  * @param served - the origins of services that answer something: they know who asks
  */
@@ -234,8 +236,8 @@ function unconnected(who: string, said: string): Omit<Unreached, 'event'> {
 }
 
 /**
- * The class of an error in an answer that began well, or the reason for its end where it is none of a model; a server that knows none
- * of those words has its own.
+ * The class of an error in an answer that began well, or the reason for its end where that is not the model's own; a server that knows no
+ * word of those has its own.
  */
 function errorIn(event: ExchangeEvent, others: readonly ExchangeEvent[]): string | undefined {
   if (event.response === undefined || event.response.status >= 400) return undefined
@@ -258,6 +260,15 @@ function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boole
     return false
   const answered = othersOf(event, others)
   return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
+}
+
+/**
+ * The header by which a gateway says that it gave an answer again: `x-cache: HIT`, `cache-status: edge; hit` (RFC 9211). Asked many
+ * times, such a model answered once.
+ */
+function cacheIn({ response }: ExchangeEvent): string | undefined {
+  const hit = response?.headers.find(([name, value]) => /cache/i.test(name) && /^hit\b|;\s*hit\b/i.test(value))
+  return hit?.join(': ')
 }
 
 /** Whole answers of the same dialect. */
@@ -308,6 +319,7 @@ function questionsIn(events: readonly TapeEvent[]): number {
 const noModel = 'A model could not be reached'
 const refused = 'A model answered with status'
 const brokeOff = 'A model broke off its answer'
+const fromCache = 'A model answered from a cache'
 const noService = 'A service could not be reached'
 const serviceRefused = 'A service answered with status'
 const serviceBrokeOff = 'A service broke off its answer'
@@ -333,9 +345,17 @@ export const threwAtOnce = 'The agent threw before it asked anything'
 
 /** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
 export function isUnreached(because: string): boolean {
-  const texts = [noModel, refused, brokeOff, givenUp, threwAtOnce, unansweredText]
+  const texts = [noModel, refused, brokeOff, givenUp, fromCache, threwAtOnce, unansweredText]
   return texts.some((text) => because.startsWith(text)) || isOfService(because)
 }
+
+/** Whether an answer that was given again is why. */
+export function isOfCache(because: string): boolean {
+  return because.startsWith(fromCache)
+}
+
+/** What to see to where that is why. */
+export const withoutCache = 'with the cache in front of the model turned off'
 
 /** Whether a service is why a run has no grade. */
 export function isOfService(because: string): boolean {

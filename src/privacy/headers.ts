@@ -14,6 +14,8 @@ const kept = new Set(
     'transfer-encoding upgrade user-agent vary via www-authenticate x-accel-buffering x-request-id x-should-retry',
     'request-id anthropic-version anthropic-beta mcp-session-id mcp-protocol-version x-amzn-requestid',
     'x-amzn-errortype x-amz-target idempotency-key sec-websocket-protocol',
+    // Whether a gateway gave an answer again.
+    'cache-status x-cache x-cache-status cf-cache-status cf-aig-cache-status helicone-cache x-portkey-cache-status',
   ]
     .join(' ')
     .split(' '),

@@ -232,6 +232,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     | 'an end by the provider'
     | 'an end that no provider documents'
     | 'an error beside the answer'
+    | 'an answer from a cache'
     | 'a whole answer'
   let way: Way = 'a whole answer'
   let word = ''
@@ -246,6 +247,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
           return void response.end(JSON.stringify({ error: { message: refusal, type: 'invalid_request_error' } }))
         if (way === 'a page of a gateway') return void response.end('<html>Bad gateway</html>')
         response.setHeader('content-type', 'text/event-stream')
+        response.setHeader('x-cache', way === 'an answer from a cache' ? 'HIT' : 'MISS')
         if (request.url === '/v1/messages') anthropic(response)
         else openai(response)
       })
@@ -363,11 +365,20 @@ describe('a run whose provider fails in the middle of an answer', () => {
   })
 
   test.each(['insufficient_system_resource', 'network_error', 'abort', 'other'])(
-    'has no grade where its answer ends for a reason that is none of a model: %s',
+    'has no grade where its answer ends for a reason that is not the model’s own: %s',
     async (said) => {
       reason = said
       const now = 'an end that no provider documents'
       expect(await grade('openai', now)).toEqual({ grade: 'ungraded', because: `${torn}it ended with ${said}` })
+    },
+  )
+
+  test.each(['openai', 'anthropic'] as const)(
+    'has no grade where a gateway says that it gave an answer again: %s',
+    async (client) => {
+      const because = 'A model answered from a cache'
+      const graded = await grade(client, 'an answer from a cache')
+      expect(graded).toEqual({ grade: 'ungraded', because, said: 'x-cache: HIT' })
     },
   )
 

@@ -1,4 +1,4 @@
-import { isOfService, isUnreached, unansweredText } from '../../live/unreached.ts'
+import { isOfCache, isOfService, isUnreached, unansweredText, withoutCache } from '../../live/unreached.ts'
 import { keysRight } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import type { NextStep } from '../next-steps.ts'
@@ -15,10 +15,12 @@ export function stepsToModels(because: readonly string[], tape: Tape): readonly 
   const isSlow = because.includes(unansweredText)
   const isLost = because.some(
     (one) =>
-      one === 'HARVEST_FORK_MODEL_UNREACHABLE' || (isUnreached(one) && one !== unansweredText && !isOfService(one)),
+      one === 'HARVEST_FORK_MODEL_UNREACHABLE' ||
+      (isUnreached(one) && one !== unansweredText && !isOfCache(one) && !isOfService(one)),
   )
   return [
     ...(because.some(isOfService) ? [{ about: 'once the service answers', command: typedAgain(again) }] : []),
+    ...(because.some(isOfCache) ? [{ about: withoutCache, command: typedAgain(again) }] : []),
     ...(isLost ? [{ about: keysRight(tape), command: typedAgain(again) }] : []),
     ...(isSlow
       ? [{ about: 'if the model needs more time', command: typedAgain({ ...again, timeout: longerTime() }) }]

@@ -5,7 +5,7 @@ import type { JobOutcome } from '../../jobs/run.ts'
 import { mostOf, noUses } from '../../live/budget.ts'
 import type { Use } from '../../live/index.ts'
 import { blockedIn } from '../../live/off-tape.ts'
-import { isOfService, isUnreached } from '../../live/unreached.ts'
+import { isOfCache, isOfService, isUnreached, withoutCache } from '../../live/unreached.ts'
 import type { PriceTable } from '../../providers/index.ts'
 import { keysRight } from '../../replay/index.ts'
 import { readTape } from '../../tape/index.ts'
@@ -78,7 +78,8 @@ function stepsToReach(rates: readonly PassRate[], cases: readonly Loaded[]): rea
     ...(lost.some(({ example }) => isOfService(example))
       ? [{ about: 'once the service answers', command: typedAgain({}) }]
       : []),
-    ...(lost.some(({ example }) => !isOfService(example))
+    ...(lost.some(({ example }) => isOfCache(example)) ? [{ about: withoutCache, command: typedAgain({}) }] : []),
+    ...(lost.some(({ example }) => !isOfService(example) && !isOfCache(example))
       ? [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
       : []),
   ]
