@@ -1,7 +1,7 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorFacts, HarvestError } from '../errors/index.ts'
-import { isUnreached, keptWaiting, unreachedFacts, unreachedIn } from '../live/unreached.ts'
+import { isOpen, isUnreached, keptWaiting, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
@@ -156,9 +156,22 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
   }
   const [first] = problems
   if (first === undefined) return undefined
-  const grade = first.code === 'HARVEST_NOT_RECORDED' ? gradeOfCalls(run, judging) : undefined
+  const graded = first.code === 'HARVEST_NOT_RECORDED' ? gradeOffTape(run, judging) : undefined
   const offTape = problems.find(({ code }) => code === 'HARVEST_NOT_RECORDED')
-  return grade === undefined ? { grade: 'ungraded', because: reasonOf(offTape ?? first) } : { grade }
+  return graded ?? { grade: 'ungraded', because: reasonOf(offTape ?? first) }
+}
+
+/** By its calls, unless a model or a service had failed it before it left. What it still waited for then was left by that. */
+function gradeOffTape(run: GradedRun, judging: Judging): GradeGiven | undefined {
+  const grade = gradeOfCalls(run, judging)
+  if (grade === undefined) return undefined
+  const heard = untilLeft(run).filter((event) => event.kind !== 'exchange' || !isOpen(event))
+  const lost = unreachedIn(heard, run.tape.events, false)
+  return lost === undefined ? { grade } : { grade: 'ungraded', ...unreachedFacts(lost) }
+}
+
+function untilLeft({ events, leftAt = Number.POSITIVE_INFINITY }: RunWithoutEnd): readonly TapeEvent[] {
+  return events.filter(({ n }) => n <= leftAt)
 }
 
 /**
@@ -178,8 +191,8 @@ function reasonOf({ code, facts }: HarvestError): string {
 /** Calls that were made are made, no matter what would have followed. */
 export function gradeOfCalls(run: RunWithoutEnd, judging: Judging): 'bad' | 'ok' | undefined {
   if (judging.by !== 'expectations') return undefined
-  const { tape, leftAt = Number.POSITIVE_INFINITY } = run
-  const events = run.events.filter(({ n }) => n <= leftAt)
+  const { tape } = run
+  const events = untilLeft(run)
   const calls = callsOf(events)
   // A rule is about a run that ended: "at most once" is true of all that was cut off early enough.
   const isMade = (one: Expectation): boolean => {

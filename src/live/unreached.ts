@@ -136,6 +136,11 @@ function isLeft({ response, error, aborted }: ExchangeEvent): boolean {
   return response === undefined && (error === undefined || aborted !== undefined)
 }
 
+/** Whether nothing had come of it, neither an answer nor a failure, and the agent had not given it up either. */
+export function isOpen({ response, error, aborted }: ExchangeEvent): boolean {
+  return response === undefined && error === undefined && aborted === undefined
+}
+
 /** All of these are one kind of failure. */
 const leftKey = 'left'
 
@@ -201,7 +206,7 @@ function failureOf(
   }
   const cache = cacheIn(event)
   if (cache !== undefined) return failure(event, { because: fromCache, status, said: cache })
-  const said = inside ?? error?.message ?? (hasNoEnd(event, others) ? 'it has no end' : undefined)
+  const said = inside ?? error?.message ?? lackOf(event, others)
   return said === undefined ? undefined : failure(event, { because: `${brokeOff}: ${said}`, status, said })
 }
 
@@ -248,6 +253,29 @@ function errorIn(event: ExchangeEvent, others: readonly ExchangeEvent[]): string
   return isOwn ? undefined : `it ended with ${finish}`
 }
 
+/** What a whole answer lacks that recorded ones of its dialect have. */
+function lackOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): string | undefined {
+  if (hasNoEnd(event, others)) return 'it has no end'
+  if (event.response?.end === undefined) return undefined
+  const known = othersOf(event, others)
+  // As a model that is done speaks, it says nothing: a message of which nothing came.
+  const isDone = /^(?:stop|end_?turn|completed?|finish(?:ed)?|eos(?:_token)?)$/i.test(finishOf(event) ?? '')
+  if (isDone && !saysSomething(event) && known.some(saysSomething) && known.every(saysSomething))
+    return 'it says nothing'
+  const streamed = known.filter(isStreamAsked)
+  if (!isStreamAsked(event) || isOfEvents(event.response) || streamed.length === 0) return undefined
+  return streamed.every((one) => isOfEvents(one.response!)) ? 'it is no stream' : undefined
+}
+
+function isStreamAsked(event: ExchangeEvent): boolean {
+  return readModelCall(event)?.request.params['stream'] === true
+}
+
+function saysSomething(event: ExchangeEvent): boolean {
+  const said = readModelCall(event)?.response
+  return (said?.text ?? '') !== '' || (said?.toolCalls.length ?? 0) > 0 || said?.refusal !== undefined
+}
+
 /**
  * Whether a whole answer lacks the reason for its end that each recorded one of its dialect has, and the last word of a stream as
  * well; or says nothing besides, as a page of a gateway. A server that stands in for a provider may leave the reason out.
@@ -255,19 +283,23 @@ function errorIn(event: ExchangeEvent, others: readonly ExchangeEvent[]): string
 function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
   const { response } = readModelCall(event) ?? {}
   if (event.response?.end === undefined || (response?.finish ?? response?.error) !== undefined) return false
-  const isSaid = (response?.text ?? '') !== '' || (response?.toolCalls.length ?? 0) > 0
-  if (isSaid && (!isOfEvents(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]')))
+  if (
+    saysSomething(event) &&
+    (!isOfEvents(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]'))
+  )
     return false
   const answered = othersOf(event, others)
   return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
 }
 
 /**
- * The header by which a gateway says that it gave an answer again: `x-cache: HIT`, `cache-status: edge; hit` (RFC 9211). Asked many
- * times, such a model answered once.
+ * The header by which a gateway says that it gave an answer again: `x-cache: MISS, HIT`, `cache-status: edge; hit` (RFC 9211),
+ * `age: 60` (RFC 9111). Asked many times, such a model answered once.
  */
 function cacheIn({ response }: ExchangeEvent): string | undefined {
-  const hit = response?.headers.find(([name, value]) => /cache/i.test(name) && /^hit\b|;\s*hit\b/i.test(value))
+  const hit = response?.headers.find(
+    ([name, value]) => (/cache/i.test(name) && /\bhit\b/i.test(value)) || (/^age$/i.test(name) && Number(value) > 0),
+  )
   return hit?.join(': ')
 }
 

@@ -233,6 +233,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
     | 'an end that no provider documents'
     | 'an error beside the answer'
     | 'an answer from a cache'
+    | 'an answer that says nothing'
+    | 'an answer that is no stream'
     | 'a whole answer'
   let way: Way = 'a whole answer'
   let word = ''
@@ -246,8 +248,9 @@ describe('a run whose provider fails in the middle of an answer', () => {
         if (way === 'a refusal')
           return void response.end(JSON.stringify({ error: { message: refusal, type: 'invalid_request_error' } }))
         if (way === 'a page of a gateway') return void response.end('<html>Bad gateway</html>')
+        if (way === 'an answer that is no stream') return void response.end(whole(request.url === '/v1/messages'))
         response.setHeader('content-type', 'text/event-stream')
-        response.setHeader('x-cache', way === 'an answer from a cache' ? 'HIT' : 'MISS')
+        response.setHeader('x-cache', way === 'an answer from a cache' ? 'MISS, HIT' : 'MISS')
         if (request.url === '/v1/messages') anthropic(response)
         else openai(response)
       })
@@ -279,7 +282,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     }
     ended(
       response,
-      of({ role: 'assistant', content: 'It' }, null),
+      of(way === 'an answer that says nothing' ? { role: 'assistant' } : { role: 'assistant', content: 'It' }, null),
       error,
       `${ends[way] ?? of({}, 'stop')}data: [DONE]\n\n`,
     )
@@ -294,7 +297,11 @@ describe('a run whose provider fails in the middle of an answer', () => {
         'content_block_start',
       ),
       event(
-        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'It' } },
+        {
+          type: 'content_block_delta',
+          index: 0,
+          delta: { type: 'text_delta', text: way === 'an answer that says nothing' ? '' : 'It' },
+        },
         'content_block_delta',
       ),
     ].join('')
@@ -305,6 +312,29 @@ describe('a run whose provider fails in the middle of an answer', () => {
       event({ type: 'message_stop' }, 'message_stop'),
     ].join('')
     ended(response, begun, error, end)
+  }
+
+  function whole(isAnthropic: boolean): string {
+    const message = { role: 'assistant', content: 'It' }
+    return JSON.stringify(
+      isAnthropic
+        ? {
+            id: 'm',
+            type: 'message',
+            role: 'assistant',
+            model: 'm',
+            content: [{ type: 'text', text: 'It' }],
+            stop_reason: 'end_turn',
+            usage: {},
+          }
+        : {
+            id: 'c',
+            object: 'chat.completion',
+            created: 1,
+            model: 'm',
+            choices: [{ index: 0, message, finish_reason: 'stop' }],
+          },
+    )
   }
 
   const messages = [{ role: 'user' as const, content: 'Well?' }]
@@ -360,6 +390,10 @@ describe('a run whose provider fails in the middle of an answer', () => {
     ['anthropic', 'a page of a gateway', `${torn}it has no end`],
     ['openai', 'an end by the provider', `${torn}it ended with error`],
     ['openai', 'an error beside the answer', `${torn}http_502`],
+    ['openai', 'an answer that says nothing', `${torn}it says nothing`],
+    ['anthropic', 'an answer that says nothing', `${torn}it says nothing`],
+    ['openai', 'an answer that is no stream', `${torn}it is no stream`],
+    ['anthropic', 'an answer that is no stream', `${torn}it is no stream`],
   ] as const)('has no grade: %s, %s', async (client, now, because) => {
     expect(await grade(client, now)).toEqual({ grade: 'ungraded', because })
   })
@@ -378,7 +412,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     async (client) => {
       const because = 'A model answered from a cache'
       const graded = await grade(client, 'an answer from a cache')
-      expect(graded).toEqual({ grade: 'ungraded', because, said: 'x-cache: HIT' })
+      expect(graded).toEqual({ grade: 'ungraded', because, said: 'x-cache: MISS, HIT' })
     },
   )
 
@@ -409,7 +443,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     },
   )
 
-  test.each(['no answer', 'a refusal'] as const)(
+  test.each(['no answer', 'a refusal', 'an answer that says nothing', 'an answer that is no stream'] as const)(
     'is graded where the same happened when it was recorded: %s',
     async (now) => {
       expect(await grade('openai', now, now)).toEqual({ grade: 'bad', because: undefined })
@@ -698,6 +732,24 @@ describe('a run that asks two models at once and takes the first answer', () => 
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
     slow = 'one'
     expect(await again()).toEqual({ grade: 'bad', because: undefined })
+  })
+
+  test('has no grade by the calls that it made on the answer of another one, and the tape lacks', async () => {
+    const refund = tool('refund', async ({ amount }: { readonly amount: number }) => `${amount}`)
+    const agent = async (): Promise<string> => {
+      const { signal } = new AbortController()
+      const said = await ask('one', AbortSignal.timeout(300), 'Well?').catch(() => ask('two', signal, 'Well?'))
+      return refund({ amount: said.includes('"content":"two"') ? 25 : 2500 })
+    }
+    const byCalls = createOracle({ by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] })
+    isPrimaryDown = false
+    slow = ''
+    const again = await forksOf(agent, { isCrossVersion: true, oracle: byCalls })
+    slow = 'one'
+    expect(await again()).toEqual({
+      grade: 'ungraded',
+      because: 'A model had not answered when the agent gave it up',
+    })
   })
 
   test('has no grade where one that is asked something else answers beside one that is given up', async () => {
