@@ -134,6 +134,8 @@ export interface ReplayOptions {
   readonly messages?: readonly ExpectedMessage[]
   /** Marks that are expected outside of wrapped functions. Default those of the tape. */
   readonly marks?: readonly ExpectedMark[]
+  /** States that are expected to be other ones than recorded. Default none. */
+  readonly states?: readonly ExpectedState[]
 }
 
 /**
@@ -162,6 +164,26 @@ export interface ExpectedMessage {
 export interface ExpectedMark {
   readonly name: string
   readonly data?: Json
+}
+
+/** A state that is expected to be another one than recorded: a snapshot of `state`, or the input as the agent leaves it. */
+export interface ExpectedState {
+  /** Name of the snapshot; without a call `input`. */
+  readonly of: string
+  /** Which call of its name, from 1. Default 1. */
+  readonly call?: number
+  /** Number of the recorded tool call inside whose body it is made. Absent: the agent makes it. */
+  readonly in?: number
+  /** What differs from the recorded one. */
+  readonly changes: readonly StateChange[]
+}
+
+/** One place of a state. */
+export interface StateChange {
+  /** JSON pointer (RFC 6901), such as `/messages/1/content`; empty for the whole. */
+  readonly path: string
+  /** What is there, as `encodeValue` writes it. Absent: nothing is. */
+  readonly value?: Json
 }
 
 /**
@@ -224,6 +246,8 @@ export interface ReplayResult<T = unknown> {
   readonly comparison: ByteComparison
   /** What the agent returned or threw as a tape has it, redacted: all that is printed or written of it. */
   readonly redactedOutcome: Json
+  /** States that are other ones than on the tape, be they expected or not. Absent: none. */
+  readonly states?: readonly ExpectedState[]
 }
 
 /** A request or a call of a wrapped function that no recorded answer fits. */

@@ -5,17 +5,20 @@ import { lossesIn, type Tape } from '../tape/index.ts'
 import { presentValue } from '../tape/present.ts'
 import type { ReplayRun } from './run.ts'
 import type { SaidOtherwise } from './announcements.ts'
-import type { InputDifference } from './states.ts'
+import type { InputCompared, InputDifference } from './states.ts'
 
 /** What the agent makes of its input, beside what it made of it when recorded. */
 export class InputOfReplay {
   readonly #tape: Tape
+  readonly #expected: Tape
   readonly given: GivenInput
   /** Whether the agent takes an input at all: one that does not may be given its own by a test. */
   #isTaken = true
 
-  constructor(tape: Tape) {
+  /** @param expected - the tape with the states that are expected */
+  constructor(tape: Tape, expected: Tape) {
     this.#tape = tape
+    this.#expected = expected
     this.given = new GivenInput(tape, tape.header.input)
   }
 
@@ -28,13 +31,13 @@ export class InputOfReplay {
   /**
    * Compares how it was left; what cannot be compared is listed.
    *
-   * @returns what differs; `undefined` where nothing is compared
+   * @returns `undefined` where nothing is compared
    */
-  compare(run: ReplayRun): readonly InputDifference[] | undefined {
+  compare(run: ReplayRun): InputCompared | undefined {
     const { left: now } = this.given
     if (now === undefined) return undefined
     const { isChanged } = now
-    const left = this.#tape.close?.input?.left
+    const left = this.#expected.close?.input?.left
     // What has methods is handed to the agent without them: it cannot do to it what it did.
     const isWhole = lossesIn(this.#tape.header.input ?? null).length === 0
     if (left === undefined) {
@@ -44,16 +47,18 @@ export class InputOfReplay {
     }
     const json = run.encodeAs(undefined, () => [left], run.redactor.json(now.json))
     run.compareValues(undefined, undefined, () => ({ input: json }))
-    const [recorded, live] = [presentValue(left), presentValue(json)]
-    if (canonicalJson(recorded) === canonicalJson(live)) {
+    const [expected, live] = [presentValue(left), presentValue(json)]
+    const recorded = presentValue(this.#tape.close?.input?.left ?? this.#tape.header.input ?? null)
+    if (canonicalJson(expected) === canonicalJson(live)) {
       run.noteHidden(run.hidden.of('input', now.value))
-      return []
+      return { found: [], recorded, live }
     }
     if (!isWhole || (!isChanged && !this.#isTaken)) {
       run.noteHidden(run.hidden.ofInput(isWhole ? 'not taken' : 'lost'))
       return undefined
     }
-    return [firstDifference(recorded, live, 'input') ?? []].flat().map((found) => ({ kind: 'changed', ...found }))
+    const first = firstDifference(expected, live, 'input')
+    return { found: first === undefined ? [] : [{ kind: 'changed', ...first }], recorded, live }
   }
 
   /** In which way it was left otherwise, of those whose cause may be another than the agent's code. */

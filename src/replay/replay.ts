@@ -157,6 +157,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   run.notCompared.push(...run.hidden.ofShared(run.shared))
   run.notCompared.push(...run.reads.notCompared(run.steps))
   const shared = run.allShared()
+  const states = run.states.changed(run.ran)
   return {
     tape,
     outcome,
@@ -173,6 +174,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     ...(run.refused.length === 0 ? {} : { unanswered: run.refused }),
     events: run.events,
     redactedOutcome: run.encodeEnd(outcomeOf(outcome)),
+    ...(states.length > 0 && { states }),
     comparison: {
       recorded: run.steps.length,
       served: run.steps.filter((step) => step.served).length,
@@ -224,7 +226,7 @@ const shape: OptionShape = {
   redacted: oneOf(['report', 'fail']),
   escapes: oneOf(['error', 'report']),
   serve: oneOf(matchLevels),
-  ...among('signal', 'constants', 'allow', 'hosts', 'strict', 'messages', 'marks', 'tools'),
+  ...among('signal', 'constants', 'allow', 'hosts', 'strict', 'messages', 'marks', 'states', 'tools'),
 }
 /** Options of our own callers, which no message names. */
 const inner = among('hangMs', 'ungated', 'sites', 'late', 'onAsked', 'onSent', 'onDrift', 'before')

@@ -87,8 +87,13 @@ function isQuestion(name: ReplayResult['drift'][number]['class']): boolean {
   return name !== 'encoding' && name !== 'bookkeeping'
 }
 
-/** What an agent leaves undone that throws: the steps after it, and what it would have announced. */
-const leftUndone: ReadonlySet<string> = new Set(['HARVEST_UNUSED', 'HARVEST_MESSAGES', 'HARVEST_MARKS'])
+/** What an agent leaves undone that throws: the steps after it, what it would have announced, and its states. */
+export const leftUndone: ReadonlySet<string> = new Set([
+  'HARVEST_UNUSED',
+  'HARVEST_MESSAGES',
+  'HARVEST_MARKS',
+  'HARVEST_STATES',
+])
 
 /** How a run ended in another way than its tape, unless a problem may be why. */
 function outcomeDifference(run: ReplayResult): readonly HarvestError[] {

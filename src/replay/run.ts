@@ -37,6 +37,8 @@ import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements, type SaidOtherwise } from './announcements.ts'
 import { InputOfReplay } from './input-left.ts'
+import { leftUndone } from './run-verdict.ts'
+import { withStates } from './state-changes.ts'
 import { States } from './states.ts'
 import { writtenOrigin } from '../match/address.ts'
 import { askedUrl, besideOf, optionsNoted } from '../match/asked-url.ts'
@@ -281,8 +283,9 @@ export class ReplayRun {
     this.tools = new Tools(settings.tools)
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
-    this.states = new States(tape)
-    this.input = new InputOfReplay(tape)
+    const expected = withStates(tape, settings.states ?? [])
+    this.states = new States(tape, expected)
+    this.input = new InputOfReplay(tape, expected)
     this.order = new StepOrder(this.steps)
     this.#movedWaits = new MovedWaits(tape, this.steps, this.order)
     const isTold = settings.messages === undefined && settings.marks === undefined
@@ -994,13 +997,18 @@ export class ReplayRun {
     this.#judge('marks', 'mark', marks ?? [])
     if (messages?.length === 0 && marks?.length === 0) this.#judgePlaces()
     // What came before may be why.
-    if (this.problems.length === 0) this.#judgeInput()
+    if (this.#isWhole) this.#judgeInput()
+  }
+
+  /** Whether nothing stopped the agent: what it left out or announced otherwise is what a case may expect of it. */
+  get #isWhole(): boolean {
+    return this.problems.every(({ code }) => leftUndone.has(code))
   }
 
   #judgeInput(): void {
-    const found = this.input.compare(this)
-    if (found === undefined) return
-    this.#judge('states', this.input.otherwise(found), this.states.leftInput(found))
+    const compared = this.input.compare(this)
+    if (compared === undefined) return
+    this.#judge('states', this.input.otherwise(compared.found), this.states.leftInput(compared))
   }
 
   /** Where messages and marks stand, which are as expected by themselves. */
@@ -1099,7 +1107,7 @@ export class ReplayRun {
   /** What the agent did after it returned, once there was time for it. */
   judgeLate(): void {
     // An agent that was stopped goes on with an error in its hands.
-    if (this.problems.length > 0) return
+    if (!this.#isWhole) return
     const policy = this.#policyOf('awaits')
     const at = { n: this.last?.event.n ?? 0, number: this.last?.number ?? 0 }
     const { differences } = this.late

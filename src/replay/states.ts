@@ -1,19 +1,33 @@
 import { canonicalJson } from '../providers/index.ts'
 import { firstDifference } from '../match/difference.ts'
 import { isStep } from '../match/step.ts'
-import type { Compared } from '../match/types.ts'
+import type { Compared, ExpectedState } from '../match/types.ts'
 import { RecordedStates } from '../playback/states.ts'
 import type { Json, StateEvent, Tape } from '../tape/index.ts'
 import type { AnnouncementDifference } from './announcements.ts'
 import { presentValue } from '../tape/present.ts'
+import { changesBetween, inputState } from './state-changes.ts'
 
 /** Where an agent left its input otherwise than when recorded. */
 export type InputDifference = Pick<AnnouncementDifference, 'kind' | 'path' | 'recorded' | 'live'>
 
+/** How an agent left its input, beside how it left it when recorded. */
+export interface InputCompared {
+  /** Where it is not as expected. */
+  readonly found: readonly InputDifference[]
+  readonly recorded: Json
+  readonly live: Json
+}
+
 /** Snapshots of one replay beside those of its tape. */
 export class States {
   readonly #tape: Tape
-  readonly #recorded: RecordedStates
+  readonly #onTape: RecordedStates
+  /** Those of the tape, or what is expected in their place. */
+  readonly #expected: RecordedStates
+  /** Calls that are on the tape and were made. */
+  readonly #calls = new Set<StateEvent>()
+  readonly #changed: ExpectedState[] = []
   readonly #met = new Set<StateEvent>()
   readonly #different: AnnouncementDifference[] = []
   /** Names of those that are compared with nothing: no other tool records what an agent says of its state. */
@@ -22,9 +36,11 @@ export class States {
   /** Whether what the agent made of its input is compared, too. */
   #isInput = false
 
-  constructor(tape: Tape) {
+  /** @param expected - the tape with the states that are expected */
+  constructor(tape: Tape, expected: Tape) {
     this.#tape = tape
-    this.#recorded = new RecordedStates(tape)
+    this.#onTape = new RecordedStates(tape)
+    this.#expected = new RecordedStates(expected)
   }
 
   /**
@@ -39,7 +55,9 @@ export class States {
     body: number | undefined,
     site: () => string | undefined,
   ): { readonly data: Json; readonly call: number; readonly thinned?: true } | undefined {
-    const { call, isKept, expected } = this.#recorded.called(name, body)
+    const { expected: recorded } = this.#onTape.called(name, body)
+    const { call, isKept, expected } = this.#expected.called(name, body)
+    if (recorded !== undefined) this.#calls.add(recorded)
     if (!isKept) return undefined
     const data = encode()
     const snapshot = { data, call, ...(expected?.thinned === true ? { thinned: true as const } : {}) }
@@ -49,10 +67,10 @@ export class States {
     }
     if (expected !== undefined) this.#met.add(expected)
     const [before, now] = [expected && presentValue(expected.data), presentValue(data)]
-    if (before !== undefined && canonicalJson(before) === canonicalJson(now)) {
-      this.#same++
-      return snapshot
-    }
+    const isSame = before !== undefined && canonicalJson(before) === canonicalJson(now)
+    if (isSame && expected === recorded) this.#same++
+    else this.#note({ of: name, call, ...inside(body) }, recorded && presentValue(recorded.data), now)
+    if (isSame) return snapshot
     const where = site()
     const base = {
       name: `state ${call}, ${name}`,
@@ -72,19 +90,23 @@ export class States {
    *
    * @returns what differs in that, and not in snapshots before it
    */
-  leftInput(found: readonly InputDifference[]): readonly AnnouncementDifference[] {
+  leftInput({ found, recorded, live }: InputCompared): readonly AnnouncementDifference[] {
     this.#isInput = true
-    if (found.length === 0) this.#same++
+    this.#note({ of: inputState }, recorded, live)
     const at = { name: 'the input, at the end', ...this.#stepsBefore(Infinity) }
     const different = found.map((difference) => ({ ...difference, ...at }))
     this.#different.push(...different)
     return different
   }
 
-  /** @param ran - whether the body of a recorded call ran */
+  /**
+   * Beside the tape, be they expected or not.
+   *
+   * @param ran - whether the body of a recorded call ran
+   */
   compared(ran: (n: number) => boolean): Compared {
-    const other = new Set(this.#different.map(({ name }) => name)).size
-    return { recorded: this.#due(ran).length + Number(this.#isInput), same: this.#same, other }
+    const recorded = this.#onTape.all.filter((event) => isDue(event, ran)).length
+    return { recorded: recorded + Number(this.#isInput), same: this.#same, other: this.#changed.length }
   }
 
   /** What was made and is not as recorded, so far. */
@@ -94,8 +116,8 @@ export class States {
 
   /** What differs, in order. */
   differences(ran: (n: number) => boolean): readonly AnnouncementDifference[] {
-    const missing = this.#due(ran)
-      .filter((event) => !this.#met.has(event))
+    const missing = this.#expected.all
+      .filter((event) => isDue(event, ran) && !this.#met.has(event))
       .map((event) => ({
         kind: 'missing' as const,
         name: `state ${event.call}, ${event.name}`,
@@ -107,14 +129,38 @@ export class States {
     return [...this.#different, ...missing]
   }
 
-  #due(ran: (n: number) => boolean): readonly StateEvent[] {
-    return this.#recorded.all.filter((event) => event.in === undefined || ran(event.in))
+  /** What is another one than on the tape, as a case lists it. */
+  changed(ran: (n: number) => boolean): readonly ExpectedState[] {
+    const gone = this.#onTape.all.filter((event) => !this.#calls.has(event) && isDue(event, ran))
+    return [
+      ...this.#changed,
+      ...gone.map((event) => ({
+        of: event.name,
+        call: event.call,
+        ...inside(event.in),
+        changes: [{ path: '' }],
+      })),
+    ]
+  }
+
+  #note(which: Omit<ExpectedState, 'changes'>, recorded: Json | undefined, live: Json): void {
+    const changes = changesBetween(recorded, live)
+    if (changes.length === 0) this.#same++
+    else this.#changed.push({ ...which, changes })
   }
 
   #stepsBefore(n: number): { readonly step: number; readonly stepNumber: number } {
     const steps = this.#tape.events.filter((event) => isStep(event) && event.n < n)
     return { step: steps.at(-1)?.n ?? 0, stepNumber: steps.length }
   }
+}
+
+function inside(body: number | undefined): { readonly in?: number } {
+  return body === undefined ? {} : { in: body }
+}
+
+function isDue({ in: body }: StateEvent, ran: (n: number) => boolean): boolean {
+  return body === undefined || ran(body)
 }
 
 function textOf(data: Json): string {
