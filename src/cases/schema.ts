@@ -315,6 +315,34 @@ export const caseSchema: SchemaRule & { readonly properties: Readonly<Record<str
         properties: { name: text, data: { description: 'As it was left; compared in full.' } },
       },
     },
+    states: {
+      description: 'States that are other ones than on the tape. Written by updates.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['of', 'changes'],
+        properties: {
+          of: { description: 'Name of the snapshot; without a call, `input` as the agent leaves it.', ...text },
+          call: { description: 'Which call of its name, from 1. Default 1.', type: 'integer', minimum: 1 },
+          in: { description: 'Number of the tool call on the tape that makes it.', type: 'integer', minimum: 1 },
+          changes: {
+            description: 'Places that are other ones than on the tape.',
+            type: 'array',
+            minItems: 1,
+            items: {
+              type: 'object',
+              additionalProperties: false,
+              required: ['path'],
+              properties: {
+                path: { description: 'JSON pointer (RFC 6901); empty for the whole.', type: 'string' },
+                value: { description: 'What is there. Absent: nothing.' },
+              },
+            },
+          },
+        },
+      },
+    },
     rules: { description: 'Temporal rules, checked on every replay.', ...words },
     outcome: {
       description:

@@ -52,6 +52,18 @@ export interface CaseMark {
   readonly data?: Json
 }
 
+/** A state that is expected to be another one than on the tape. */
+export interface CaseState {
+  /** Name of the snapshot; without a call `input`, as the agent leaves it. */
+  readonly of: string
+  /** Which call of its name, from 1. Default 1. */
+  readonly call?: number
+  /** Number of the recorded tool call inside whose body it is made. */
+  readonly in?: number
+  /** JSON pointers, and what is there; without a value, nothing. */
+  readonly changes: readonly { readonly path: string; readonly value?: Json }[]
+}
+
 /** Failure history: what went wrong, what would have been right. */
 export interface CaseLesson {
   readonly wrong?: string
@@ -173,6 +185,8 @@ export interface CaseContent {
   readonly messages?: readonly CaseMessage[]
   /** Marks, in order; `undefined`: those of the tape. */
   readonly marks?: readonly CaseMark[]
+  /** States that are other ones than on the tape; `undefined`: none. */
+  readonly states?: readonly CaseState[]
   /** Temporal rules as they are written; their syntax is not checked yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
   /**
@@ -229,6 +243,7 @@ export interface CaseLines {
   readonly baselineItems: readonly number[]
   readonly messages?: number
   readonly marks?: number
+  readonly states?: number
   readonly rules?: number
   /** One per rule. */
   readonly ruleItems: readonly number[]

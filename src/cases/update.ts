@@ -12,6 +12,7 @@ import type {
   CaseExpectation,
   CaseMark,
   CaseMessage,
+  CaseState,
   ProvenChange,
 } from './types.ts'
 import { fieldsOf, says, unwritable } from './write.ts'
@@ -28,6 +29,8 @@ export interface CaseChanges {
   /** The messages between agents of the accepted run. */
   readonly messages?: readonly CaseMessage[]
   readonly marks?: readonly CaseMark[]
+  /** All states that are other ones than on the tape; an empty list takes them out of the case. */
+  readonly states?: readonly CaseState[]
   readonly pins?: CasePins
   readonly approved?: CaseApproval
   readonly expect?: CaseExpectation
@@ -49,7 +52,7 @@ export interface CaseReplacement
 }
 
 /** What was said of the former tape alone. */
-const ofTheTape = ['messages', 'marks', 'approved', 'accepted', 'proven', 'constants'] as const
+const ofTheTape = ['messages', 'marks', 'states', 'approved', 'accepted', 'proven', 'constants'] as const
 
 /**
  * Puts another tape in the place of the one a case had. What was said of the former tape alone goes, and hand-written items
@@ -87,7 +90,7 @@ function removeFrom(text: string, name: string, file: string): string {
  * @throws what {@link parseCase} throws, for the text as it is and for what would become of it
  */
 export function updateCase(text: string, changes: CaseChanges, file = 'case'): string {
-  let result = text
+  let result = changes.states?.length === 0 ? removeFrom(text, 'states', file) : text
   for (const [name, value] of newFields(parseCase(text, file), changes)) result = updateField(result, name, value, file)
   return result
 }
@@ -104,6 +107,7 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
     set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome, changes.recorded))
   set('messages', changes.messages)
   set('marks', changes.marks)
+  if (changes.states?.length !== 0) set('states', changes.states)
   set('approved', changes.approved)
   set('accepted', changes.accepted)
   set('proven', changes.proven)

@@ -18,13 +18,14 @@ export async function requireGreen(
 ): Promise<void> {
   await installReplay()
   const tape = parseTape(bytes.toString('utf8'), source)
-  const { constants, messages, marks, match = {} } = content
+  const { constants, messages, marks, states, match = {} } = content
   const takeBack = standInKeys(tape)
   try {
     const settings = {
       ...(constants === undefined ? {} : { constants }),
       ...(messages === undefined ? {} : { messages }),
       ...(marks === undefined ? {} : { marks }),
+      ...(states === undefined ? {} : { states }),
       late: true,
     } as ReplayOptions
     const { result, strays } = await withStrays(tape, () => replayTape(tape, agent, settings))

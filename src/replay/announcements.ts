@@ -291,7 +291,7 @@ function common(rows: readonly string[], columns: readonly string[]): readonly P
 const listed = 8
 
 const answersByInput =
-  'An agent may answer by what it makes of its input: how it leaves it must be as recorded, as a return value is.'
+  'An agent may answer by what it makes of its input: how it leaves it must be as recorded, or as the case has it.'
 
 const said = {
   message: {
@@ -307,7 +307,7 @@ const said = {
   state: {
     code: 'HARVEST_STATES',
     did: 'was in another state',
-    why: 'Each snapshot of a name must be as recorded: the first one that differs is the nearest to the cause.',
+    why: 'Each snapshot of a name must be as recorded, or as the case has it: the first that differs is nearest to the cause.',
   },
   input: {
     code: 'HARVEST_STATES',
@@ -338,9 +338,6 @@ export const toExcludeStates =
 /** What is not as expected, and for an input what may be why. */
 export type SaidOtherwise = keyof typeof said
 
-/** No case says what a state is to be: an update has nowhere to put it. */
-const toRecordAgain = ['if the new state is right: record the run again', toExcludeStates]
-
 /** The one problem for all messages, or all marks, that are not as expected. */
 export function announcementProblem(
   tape: Tape,
@@ -361,7 +358,8 @@ export function announcementProblem(
     detail: shown.join('\n'),
     why,
     fix: [
-      ...(code === 'HARVEST_STATES' ? toRecordAgain : [toUpdate('behaviour')]),
+      toUpdate('behaviour'),
+      ...(code === 'HARVEST_STATES' ? [toExcludeStates] : []),
       `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`,
     ],
   })

@@ -39,6 +39,7 @@ export function weakenings(before: Case | undefined, after: Case, tape?: Tape): 
     ...weakerOutcome(was, after, isApproved),
     ...fewer('messages', was, after, tape),
     ...fewer('marks', was, after, tape),
+    ...fewerStates(was, after),
   ]
 }
 
@@ -181,6 +182,19 @@ function fewer(field: 'messages' | 'marks', was: Case, is: Case, tape: Tape | un
   return [
     { field, what: `${before} → ${list.length}`, ...(is.lines[field] === undefined ? {} : { line: is.lines[field] }) },
   ]
+}
+
+/** Snapshots that are not made any more. */
+function fewerStates(was: Case, is: Case): readonly Weakening[] {
+  const before = new Set(statesGone(was))
+  const gone = statesGone(is).filter((name) => !before.has(name))
+  const line = is.lines.states === undefined ? {} : { line: is.lines.states }
+  return gone.map((name) => ({ field: 'states', what: `${name} is not expected any more`, ...line }))
+}
+
+function statesGone({ states = [] }: Case): readonly string[] {
+  const isGone = states.filter(({ changes }) => changes.some(({ path, value }) => path === '' && value === undefined))
+  return isGone.map(({ of, call = 1 }) => `snapshot ${call} of ${of}`)
 }
 
 function short(value: Json): string {

@@ -22,7 +22,7 @@ import { presentValue } from '../tape/present.ts'
 /** One way in which a replay is not what its case says. */
 export interface Difference {
   /** `ending`: the agent returned where it threw, or the other way round. `question`: what a model was asked changed. */
-  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'messages' | 'marks' | 'question'
+  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'messages' | 'marks' | 'states' | 'question'
   readonly error: HarvestError
   /** 1-based line of the case file. */
   readonly line: number
@@ -88,8 +88,12 @@ function differenceOf(
   run: ReplayResult,
   match: MatchOptions,
 ): { readonly because: Difference; readonly open?: readonly Difference[] } | undefined {
-  const found = run.problems.find((one) => announced(one) === undefined && !isForTheTrace(one, run, kase))
-  const problem = found === undefined ? undefined : ofCase(kase, found)
+  const stops = (one: HarvestError): boolean => announced(one) === undefined && !isForTheTrace(one, run, kase)
+  // A state that was another one by then may be why the agent was stopped.
+  const found = run.problems.some(stops)
+    ? run.problems.find((one) => stops(one) || announced(one) === 'states')
+    : undefined
+  const problem = found === undefined ? undefined : ofCase(kase, found, announced(found) === undefined)
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
     const because = thrown(problem, kase, run) ?? {
@@ -141,21 +145,34 @@ function differences(kase: Case, run: ReplayResult, match: MatchOptions): readon
 }
 
 /** Which list of the case a problem of the replay is about; an update can accept it. */
-function announced({ code }: HarvestError): 'messages' | 'marks' | undefined {
-  if (code === 'HARVEST_MESSAGES') return 'messages'
-  return code === 'HARVEST_MARKS' ? 'marks' : undefined
+function announced({ code }: HarvestError): Announced | undefined {
+  return lists.get(code)
 }
+
+type Announced = 'messages' | 'marks' | 'states'
+
+const lists: ReadonlyMap<string, Announced> = new Map([
+  ['HARVEST_MESSAGES', 'messages'],
+  ['HARVEST_MARKS', 'marks'],
+  ['HARVEST_STATES', 'states'],
+])
 
 function announcement(kase: Case, error: HarvestError): Difference | undefined {
   const aspect = announced(error)
   return aspect && { aspect, error: ofCase(kase, error), line: kase.lines[aspect] ?? kase.lines.agent }
 }
 
-/** What a replay says of a tape, with the case that an update is to renew: the tape does not know whose it is. */
-function ofCase(kase: Case, error: HarvestError): HarvestError {
+/**
+ * What a replay says of a tape, with the case that an update is to renew: the tape does not know whose it is.
+ *
+ * @param isAcceptable - whether an update can accept it: not beside what it cannot
+ */
+function ofCase(kase: Case, error: HarvestError, isAcceptable = true): HarvestError {
   const { fix = [] } = error.facts
-  const [general, own] = [toUpdate('behaviour'), toUpdate('behaviour', kase.id)]
-  return fix.includes(general) ? withFacts(error, { fix: fix.map((step) => (step === general ? own : step)) }) : error
+  const [general, own] = [toUpdate('behaviour'), isAcceptable ? [toUpdate('behaviour', kase.id)] : []]
+  return fix.includes(general)
+    ? withFacts(error, { fix: fix.flatMap((step) => (step === general ? own : [step])) })
+    : error
 }
 
 function ending(kase: Case, run: ReplayResult): Difference | undefined {

@@ -55,8 +55,12 @@ export function acceptRun(acceptance: Acceptance): CaseUpdate | undefined {
 /** What the update lists as the run announced it is no difference any more. */
 function withoutAnnouncements(run: ReplayResult, open: readonly Difference[]): ReplayResult {
   const isListed = (code: string): boolean =>
-    open.some(({ aspect, error }) => (aspect === 'messages' || aspect === 'marks') && error.code === code)
+    open.some(({ aspect, error }) => isAnnounced(aspect) && error.code === code)
   return { ...run, problems: run.problems.filter(({ code }) => !isListed(code)) }
+}
+
+function isAnnounced(aspect: Difference['aspect']): boolean {
+  return aspect === 'messages' || aspect === 'marks' || aspect === 'states'
 }
 
 function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Case): boolean {
@@ -66,6 +70,7 @@ function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Cas
     case 'trace':
     case 'messages':
     case 'marks':
+    case 'states':
     case 'outcome':
       return mode === 'all' && expect === 'pass'
     // Questions are accepted on their own, see `acceptedBy`.
@@ -123,6 +128,7 @@ function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseC
     ...(has('outcome') && { outcome: ended, ...(recorded !== undefined && { recorded }) }),
     ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
     ...(has('marks') && { marks: run.events.flatMap(markOf) }),
+    ...(has('states') && { states: run.states ?? [] }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
     // As a whole: who approved the last update did not approve this one.
     ...(approval !== undefined && { approved: approval }),

@@ -39,6 +39,7 @@ export function caseOptions(kase: Case, settings: Settings, choice: ToolsChoice)
       ...(tools !== 'serve' && { tools }),
       ...(kase.messages !== undefined && { messages: kase.messages }),
       ...(kase.marks !== undefined && { marks: kase.marks }),
+      ...(kase.states !== undefined && { states: kase.states }),
     },
     match: mergeMatch(match, kase.match),
     timeoutMs: kase.timeout ?? settings.timeoutMs,

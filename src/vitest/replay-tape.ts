@@ -1,8 +1,9 @@
 import { inject, recordArtifact, type RunnerTestCase } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
 import { recordingsAround } from '../errors/above.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, withFacts } from '../errors/index.ts'
 import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
+import { toUpdate } from '../errors/usual-steps.ts'
 import {
   replayTape,
   type JudgedReplay,
@@ -172,7 +173,7 @@ async function requireSame(
   const { header, source } = run.tape
   const fromHere = (error: HarvestError) => stepsOfTape(error, source, [header.id])
   const [difference] = differences
-  if (difference !== undefined) throw thrownBy(run, fromHere(withQuestions(difference, proof.unproven)))
+  if (difference !== undefined) throw thrownBy(run, fromHere(withQuestions(withoutUpdate(difference), proof.unproven)))
   if (proof.unproven.length === 0) return
   const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven, run)
   if (accepted.length > 0 && test !== undefined) {
@@ -187,6 +188,14 @@ async function requireSame(
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
   if (open.length > 0) throw fromHere(unprovenError(open, { tape: header.id, expired }))
+}
+
+/** A hand-written test has no case that an update could renew. */
+function withoutUpdate(error: HarvestError): HarvestError {
+  const { fix = [] } = error.facts
+  const general = toUpdate('behaviour')
+  const again = 'if the new behaviour is right: record the run again'
+  return fix.includes(general) ? withFacts(error, { fix: fix.map((step) => (step === general ? again : step)) }) : error
 }
 
 function uncompared({ kind, stepNumber, path }: ReplayResult['notCompared'][number]): UncomparedValue {

@@ -42,6 +42,7 @@ test('every field is read as it was written', () => {
     baseline: ['lookup_order(order_id)', ['audit(*)', 'notify(channel)'], 'refund(amount, order_id)'],
     messages: [{ from: 'planner', to: 'worker', body: { order: 'A-100', amount: 25 } }],
     marks: [{ name: 'planned', data: [1, null] }, { name: 'done' }],
+    states: [{ of: 'cart', call: 2, in: 4, changes: [{ path: '/total', value: 25 }, { path: '/note' }] }],
     rules: ['never refund(amount: $a) where $a > 500'],
     outcome: { refunded: 25, note: null },
     oracle: './src/oracle.ts#isRight',
@@ -74,11 +75,12 @@ test('the line of every field and of every baseline item is known, so that a fai
     baselineItems: [17, 18, 19],
     messages: 20,
     marks: 22,
-    rules: 23,
-    ruleItems: [24],
-    outcome: 25,
-    oracle: 26,
-    approved: 27,
+    states: 23,
+    rules: 24,
+    ruleItems: [25],
+    outcome: 26,
+    oracle: 27,
+    approved: 28,
   })
 })
 
@@ -128,7 +130,7 @@ test('an unknown key says which are known and which was probably meant', () => {
       case  refund-100x.case.yaml:5:1
 
       5:1
-        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, ok, bad, constants, approved, accepted, proven, replaces, history
+        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, states, rules, outcome, oracle, ok, bad, constants, approved, accepted, proven, replaces, history
         found     the key "basline"
         → did you mean baseline?
 

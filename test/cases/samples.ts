@@ -29,6 +29,7 @@ baseline:
 messages:
   - { from: planner, to: worker, body: { order: A-100, amount: 25 } }
 marks: [{ name: planned, data: [1, null] }, { name: done }]
+states: [{ of: cart, call: 2, in: 4, changes: [{ path: /total, value: 25 }, { path: /note }] }]
 rules:
   - 'never refund(amount: $a) where $a > 500'
 outcome: { refunded: 25, note: null }

@@ -63,6 +63,14 @@ test('a new case is written in fixed order, in block style, with the schema for 
           - 1
           - null
       - name: done
+    states:
+      - of: cart
+        call: 2
+        in: 4
+        changes:
+          - path: /total
+            value: 25
+          - path: /note
     rules:
       - "never refund(amount: $a) where $a > 500"
     outcome:

@@ -53,6 +53,8 @@ export interface TapeSketch {
   readonly returned?: unknown
   /** The agent threw this text instead of returning. */
   readonly threw?: string
+  /** What the agent made of its input. */
+  readonly left?: unknown
   /** Leave the last line out. */
   readonly isTruncated?: boolean
 }
@@ -91,7 +93,8 @@ export function tapeText(id: string, sketch: TapeSketch = {}): string {
     threw === undefined
       ? { status: 'returned' as const, value: encodeValue(returned) }
       : { status: 'threw' as const, error: encodeValue(new Error(threw)) }
-  const end = { n: calls.length * 2 + 10, at: calls.length * 10 + 1, outcome }
+  const left = sketch.left === undefined ? {} : { input: { left: encodeValue(sketch.left) } }
+  const end = { n: calls.length * 2 + 10, at: calls.length * 10 + 1, outcome, ...left }
   return serializeTape(header, sketch.events ?? called, sketch.isTruncated ? undefined : end)
 }
 
