@@ -36,6 +36,14 @@ export class GivenInput {
     return this.#left
   }
 
+  /** Whether it is another one than when the agent returned or threw: nothing but the agent has it. */
+  get isChangedLate(): boolean {
+    return (
+      this.#left !== undefined &&
+      JSON.stringify(encodeFor(this.#flags, this.#value)) !== JSON.stringify(this.#left.json)
+    )
+  }
+
   get #isObject(): boolean {
     return typeof this.#value === 'object' && this.#value !== null
   }

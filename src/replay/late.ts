@@ -21,6 +21,7 @@ export class LateRun {
   readonly #done = new LateWorks()
   readonly timers = new LateTimers()
   readonly #sites = new Map<string, string | undefined>()
+  readonly #changed: string[] = []
 
   constructor({ close, header }: Tape) {
     this.#isNoted = header.flags.includes(lateFlag)
@@ -40,6 +41,11 @@ export class LateRun {
     if (this.#done.add(one)) this.#sites.set(lateKey(one), site)
   }
 
+  /** What the agent was given, or returned, is another one by now. No recorder looks: its caller changes these as well. */
+  changed(what: 'input' | 'return value'): void {
+    this.#changed.push(`change of the ${what}`)
+  }
+
   /**
    * All of it is listed: that it was done says nothing of what it was done with. What is missing may only wait for something that a
    * run that is over does not answer any more.
@@ -55,6 +61,7 @@ export class LateRun {
     const missing = this.#recorded.filter((work) => !this.#done.all.some((one) => isLateAs(work, one)))
     return [
       ...made,
+      ...this.#changed.map((what) => ({ found: foundOf(what, 'not seen', 'made, not compared') })),
       ...missing.map((work) => ({ found: foundOf(lateKey(work), 'made', 'not made') })),
       ...this.timers.left.map(({ ms }) => ({ found: foundOf(`timer of ${ms} ms`, 'not set', 'set, not compared') })),
       ...(this.timers.isCutOff ? [{ found: foundOf('work without an end', 'not seen', 'not compared') }] : []),

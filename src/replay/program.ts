@@ -7,7 +7,7 @@ import { requireGrade } from '../tape/grade.ts'
 import type { Outcome, Tape } from '../tape/index.ts'
 import { standInKeys } from '../match/keys.ts'
 import type { NotCompared } from '../match/redacted.ts'
-import { resultOf } from './replay.ts'
+import { encodedEnd, resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { describeThrown, type GreenSteps, type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
 import { describeEvent } from '../match/step.ts'
@@ -71,7 +71,8 @@ export function replayProgram(
     const live = { code, stdout: run.redactor.text(output.stdout()), stderr: run.redactor.text(output.stderr()) }
     const outcomeDiffers = differences(tape.close?.outcome, live)
     const isEqual = tape.close?.outcome.status === 'unknown' ? null : outcomeDiffers.length === 0
-    const result = resultOf(run, { status: 'returned', value: undefined }, isEqual)
+    const outcome = { status: 'returned', value: undefined } as const
+    const result = resultOf(run, outcome, encodedEnd(run, outcome, isEqual))
     const found = [...result.problems, ...(result.problems.length === 0 ? programDifference(tape, live) : [])]
     const verdict = written(verdictFrom(result, found, accepted))
     done({ ...reportOf(result), outcomeDiffers, verdict })

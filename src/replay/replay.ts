@@ -13,7 +13,7 @@ import {
 import { isAsyncGenerator, isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import { encodeFor, encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import { presentValue } from '../tape/present.ts'
 import { checkDrift } from '../match/drift-option.ts'
 import { checkHosts } from '../match/hosts-option.ts'
@@ -73,19 +73,39 @@ export async function replayTape<T>(
   if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
   run.finish()
   run.conclude()
+  // What it makes of it later is no part of what it returned: the recorder did not wait for that either.
+  const end = endOfRun(run, outcome)
+  const before = textOf(run, outcome)
   if ((options as RunSettings).late) await run.late.timers.fire(run)
   else await lastTurns(run, lateTurns)
+  if (run.input.given.isChangedLate) run.late.changed('input')
+  if (textOf(run, outcome) !== before) run.late.changed('return value')
   run.judgeLate()
   forgetRuns((other) => other.over)
-  return resultOf(
-    run,
-    outcome,
-    compareOutcome(
-      (value) => run.encodeAs(value, () => endOf(tape.close?.outcome), run.encodeEnd(value)),
-      tape.close?.outcome,
-      outcome,
-    ),
-  )
+  return resultOf(run, outcome, end)
+}
+
+/** How a run ended, as it was then. */
+interface EndOfRun {
+  readonly isEqual: boolean | null
+  readonly redacted: Json
+}
+
+function endOfRun(run: ReplayRun, outcome: RunOutcome): EndOfRun {
+  const recorded = run.tape.close?.outcome
+  const encode = (value: unknown): Json => run.encodeAs(value, () => endOf(recorded), run.encodeEnd(value))
+  return encodedEnd(run, outcome, compareOutcome(encode, recorded, outcome))
+}
+
+/** @param isEqual - whether it ended as recorded; `null`: that is unknown */
+export function encodedEnd(run: ReplayRun, outcome: RunOutcome, isEqual: boolean | null): EndOfRun {
+  const encode = (): Json => run.encodeEnd(outcomeOf(outcome))
+  run.compareValues(undefined, undefined, () => ({ outcome: encode() }))
+  return { isEqual, redacted: encode() }
+}
+
+function textOf({ tape }: ReplayRun, outcome: RunOutcome): string {
+  return JSON.stringify(encodeFor(tape.header.flags, outcomeOf(outcome)))
 }
 
 async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
@@ -144,10 +164,10 @@ function endOf(outcome: Outcome | undefined): readonly Json[] {
 }
 
 /** What there is to say about a run that is over. */
-export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {
+export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, end: EndOfRun): ReplayResult<T> {
   const { gate, draws, tape } = run
+  const { isEqual: outcomeEqual, redacted: redactedOutcome } = end
   requireNoSlowRule(tape)
-  run.compareValues(undefined, undefined, () => ({ outcome: run.encodeEnd(outcomeOf(outcome)) }))
   if (outcomeEqual === true) run.noteHidden(run.hidden.ofOutcome(outcome))
   // What left out a step left out its headers too.
   if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
@@ -173,7 +193,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),
     ...(run.refused.length === 0 ? {} : { unanswered: run.refused }),
     events: run.events,
-    redactedOutcome: run.encodeEnd(outcomeOf(outcome)),
+    redactedOutcome,
     ...(states.length > 0 && { states }),
     comparison: {
       recorded: run.steps.length,

@@ -124,6 +124,71 @@ describe('what an agent does after it returned', () => {
     expect(lateRows(gone)).toEqual([['awaits', part, 'made', 'not made', 'report']])
   })
 
+  const answers = {
+    'a timer': (answer: () => void) => void setTimeout(answer, 5),
+    'a promise': (answer: () => void) =>
+      void Promise.resolve()
+        .then(() => null)
+        .then(() => setImmediate(answer)),
+  } as const
+  test.for(Object.keys(answers) as readonly (keyof typeof answers)[])(
+    'from %s, an answer that it puts into its input: another one is listed as not compared, and so is the same',
+    async (start) => {
+      const answering = (said: string) => async (input: unknown) => {
+        await desk.look({ id: 'A-17' })
+        answers[start](() => void (input as { said?: string; messages: string[] }).messages.push(said))
+      }
+      const input = { messages: ['Refund it.'] }
+      const dir = temporaryFolder('late-input')
+      await createRecorder({ dir }).run({ agent: 'desk', id: 'run', input }, () => answering('Done.')(input))
+      await setTimer(50)
+      expect(input.messages).toHaveLength(2)
+      const tape = readTape(join(dir, 'run.tape.jsonl'))
+      expect(tape.close).toMatchObject({ input: {} })
+      for (const said of ['Done.', 'Never.']) {
+        const run = await replayTape(tape, answering(said), { late: true } as ReplayOptions)
+        expect(run.problems).toEqual([])
+        expect(lateRows(run)).toEqual([
+          ['awaits', 'change of the input after the agent returned', 'not seen', 'made, not compared', 'report'],
+        ])
+      }
+    },
+  )
+
+  test('what it makes of its return value is listed, and what it returned is compared as it was then', async () => {
+    const returning = (first: number) => async () => {
+      const found = [first]
+      started = new Promise<void>((resolve) => setTimeout(() => (found.push(2), resolve()), 5))
+      await desk.look({ id: 'A-17' })
+      return found
+    }
+    const tape = await record(returning(1))
+    const same = await replay(tape, returning(1))
+    expect([same.comparison.outcomeEqual, same.redactedOutcome]).toEqual([true, [1]])
+    expect(lateRows(same)).toEqual([
+      ['awaits', 'change of the return value after the agent returned', 'not seen', 'made, not compared', 'report'],
+    ])
+    expect((await replay(tape, returning(3))).comparison.outcomeEqual).toBe(false)
+  })
+
+  test('an answer that is no longer put into the input after the return is not seen', async () => {
+    const late = (answer: (input: { messages: string[] }) => void) => async (input: unknown) => {
+      await desk.look({ id: 'A-17' })
+      setImmediate(() => answer(input as { messages: string[] }))
+    }
+    const input = { messages: ['Refund it.'] }
+    const dir = temporaryFolder('late-gone')
+    const recorded = late(({ messages }) => void messages.push('Done.'))
+    await createRecorder({ dir }).run({ agent: 'desk', id: 'run', input }, () => recorded(input))
+    await setTimer(50)
+    const run = await replayTape(
+      readTape(join(dir, 'run.tape.jsonl')),
+      late(() => undefined),
+      { late: true } as ReplayOptions,
+    )
+    expect([run.problems, run.drift]).toEqual([[], []])
+  })
+
   test('is seen however long the machine stood still meanwhile', async () => {
     const run = async (): Promise<void> => {
       await desk.look({ id: 'A-17' })
