@@ -307,7 +307,7 @@ const said = {
   state: {
     code: 'HARVEST_STATES',
     did: 'was in another state',
-    why: 'Each snapshot of a name must be as recorded, or as the case has it: the first that differs is nearest to the cause.',
+    why: 'Each must be as recorded, or as the case has it: the first one that differs is the nearest to the cause.',
   },
   input: {
     code: 'HARVEST_STATES',

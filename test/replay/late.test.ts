@@ -171,6 +171,15 @@ describe('what an agent does after it returned', () => {
     expect((await replay(tape, returning(3))).comparison.outcomeEqual).toBe(false)
   })
 
+  test('is seen of an agent that leaves a call out, which a case may accept', async () => {
+    const tape = await record(agent('a timer'))
+    const run = await replay(tape, async () => {
+      started = starts['a timer'](works['a tool'])
+      return { done: true }
+    })
+    expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_UNUSED', 'HARVEST_RUN_OVER'])
+  })
+
   test('an answer that is no longer put into the input after the return is not seen', async () => {
     const late = (answer: (input: { messages: string[] }) => void) => async (input: unknown) => {
       await desk.look({ id: 'A-17' })
