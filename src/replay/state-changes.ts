@@ -56,7 +56,7 @@ export function changesBetween(before: Json | undefined, after: Json | undefined
   return [{ path, ...(after !== undefined && { value: after }) }]
 }
 
-/** The value with these changes; `undefined`: there is none any more. */
+/** The value with these changes; `undefined`: nothing is left of it. */
 function changed(value: Json | undefined, changes: readonly StateChange[]): Json | undefined {
   return changes.reduce<Json | undefined>((whole, change) => put(whole, keysOf(change.path), change.value), value)
 }

@@ -595,7 +595,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Unknown option 'serv' of replay
 
-        options  drift, redacted, escapes, serve, signal, constants, allow, hosts, strict, messages, marks, tools
+        options  drift, redacted, escapes, serve, signal, constants, allow, hosts, strict, messages, marks, states, tools
 
       → did you mean: serve
       (HARVEST_REPLAY_OPTION)]
