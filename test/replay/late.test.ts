@@ -179,7 +179,7 @@ describe('what an agent does after it returned', () => {
       setTimeout(() => (given as typeof input).messages.push('Done.'), 5)
     })
     expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_UNUSED'])
-    expect(run.drift.map(({ part }) => part)).toEqual(['change of the input after the agent returned'])
+    expect(run.drift.map(({ part }) => part)).toContain('change of the input after the agent returned')
   })
 
   test('an answer that is no longer put into the input after the return is not seen', async () => {
