@@ -270,6 +270,42 @@ describe('how an agent leaves its input', () => {
     expect(await replayed(tape, answering(`The key is ${key}.`))).toMatchObject({ codes: ['HARVEST_STATES'] })
   })
 
+  it('is expected as a run left it whose states are given, whatever it changed, and not as recorded any more', async () => {
+    const noting = (change: (input: Conversation) => void, total = 25) =>
+      answering('Done.', (input) => {
+        state('a/b~', { total })
+        if (total === 25) state('gone', [1])
+        else state('new', { list: [total] })
+        change(input)
+      })
+    const recordedOne = noting(() => undefined)
+    const tape = await recorded(recordedOne)
+    const changes: readonly ((input: Conversation) => void)[] = [
+      ({ messages }) => void messages.splice(0, 1),
+      ({ messages }) => void messages.splice(0),
+      ({ messages }) => void messages.unshift({ role: 'system', content: 'a/b' }),
+      (input) => void Object.assign(input, { 'a/b': { '~': [null] }, done: { at: 1 } }),
+      (input) => void delete input.done,
+    ]
+    for (const change of changes) {
+      const other = noting(change, 30)
+      const { states = [], ...run } = await replayTape(tape, other)
+      expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_STATES', 'HARVEST_STATES'])
+      expect(states.map(({ of, call }) => [of, call])).toEqual([
+        ['a/b~', 1],
+        ['new', 1],
+        ['input', undefined],
+        ['gone', 1],
+      ])
+      expect(await replayed(tape, other, { states })).toEqual(same)
+      const now = await replayTape(tape, other, { states })
+      expect([now.states, now.comparison.states]).toEqual([states, { recorded: 3, same: 0, other: 3 }])
+      expect(inexactParts(now)).toEqual(['0 of 3 states are as recorded, and 3 other'])
+      expect((await replayed(tape, recordedOne, { states })).codes).toContain('HARVEST_STATES')
+      expect((await replayed(tape, noting(change, 31), { states })).codes).toContain('HARVEST_STATES')
+    }
+  })
+
   it('comes after steps that differ, and is looked at where some were left out alone: a case may accept that', async () => {
     const tape = await recorded(answering())
     const other = async (input: unknown) => {
