@@ -136,7 +136,7 @@ function isLeft({ response, error, aborted }: ExchangeEvent): boolean {
   return response === undefined && (error === undefined || aborted !== undefined)
 }
 
-/** Whether nothing had come of it, neither an answer nor a failure, and the agent had not given it up either. */
+/** Whether it still waits for an answer: it has not failed, and the agent has not given it up. */
 export function isOpen({ response, error, aborted }: ExchangeEvent): boolean {
   return response === undefined && error === undefined && aborted === undefined
 }
