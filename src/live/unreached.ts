@@ -1,8 +1,9 @@
 // Over 300 lines: one question, which failure of a model or a service leaves a run without a grade; its rules hold together.
-import { askedIn, isEndOfModel, isUnderWay, readModelCall } from '../providers/index.ts'
+import { askedIn, isUnderWay, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
 import { originOf } from '../match/address.ts'
 import { lostCallIn } from './lost-calls.ts'
+import { isEndOfModel } from './model-ends.ts'
 import { isOfEvents } from '../replay/left-early.ts'
 import { type CallEvent, type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
