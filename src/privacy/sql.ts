@@ -21,7 +21,8 @@ export function sqlTriggers(names: NameTable): readonly Trigger[] {
       (key): Trigger => ({ text: key, group, at: (text, index, found) => afterKey(read, key, text, index, found) }),
     ),
     ...[',[', ', [', ',{', ', {'].map(
-      (head): Trigger => ({ text: head, group, at: behindText(read, head.length - 1) }),
+      // One look tells most lists and objects apart from parameters.
+      (head): Trigger => ({ text: head, group, only: [-1, '"'], at: behindText(read, head.length - 1) }),
     ),
   ]
 }
@@ -50,9 +51,7 @@ function readerOf(names: NameTable): Reader {
 const group = 'parameters'
 
 function behindText(read: Reader, length: number): Trigger['at'] {
-  // One look tells most lists and objects apart from parameters.
-  return (text, index, found) =>
-    text.charCodeAt(index - 1) === quote ? paramsOf(read, text, index, index + length, found) : 0
+  return (text, index, found) => paramsOf(read, text, index, index + length, found)
 }
 
 /** `"…","params":[`: behind the key and before it, sign by sign, as schemas of tools have such keys by the hundred. */

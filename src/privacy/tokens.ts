@@ -311,7 +311,8 @@ function dotted(): Trigger[] {
     ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'].map(
       (letter): Trigger => ({
         text: `${letter}.`,
-        at: (text, index, found) => (text.charCodeAt(index + 8) === 0x2e ? inDiscord(text, index, found) : 0),
+        only: [8, '.'],
+        at: inDiscord,
       }),
     ),
     { text: '1/', at: (text, index, found) => (tried(asana, text, index, found), 0) },
@@ -319,15 +320,15 @@ function dotted(): Trigger[] {
     ...[...'0123456789abcdef'].map(
       (letter): Trigger => ({
         text: `${letter}-`,
-        at: (text, index, found) =>
-          text.charCodeAt(index + 10) === 0x2d ? (tried(mailgun, text, index - 31, found), 0) : 0,
+        only: [10, '-'],
+        at: (text, index, found) => (tried(mailgun, text, index - 31, found), 0),
       }),
     ),
     ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'].map(
       (letter): Trigger => ({
         text: `${letter}_`,
-        at: (text, index, found) =>
-          text.charCodeAt(index - 26) === 0x32 ? (tried(ngrok, text, index - 26, found), 0) : 0,
+        only: [-26, '2'],
+        at: (text, index, found) => (tried(ngrok, text, index - 26, found), 0),
       }),
     ),
   ]

@@ -1,6 +1,6 @@
 import type { Endings } from './endings.ts'
 import type { TextRange } from './types.ts'
-import { walking, work } from './work.ts'
+import { isControl, walking, work } from './work.ts'
 
 /** Something to look at wherever a text stands. */
 export interface Trigger {
@@ -12,6 +12,8 @@ export interface Trigger {
   readonly group?: string
   /** Of a text of two characters: it need not be looked at where none of these ends with the first one, or before it. */
   readonly behind?: Endings
+  /** A character of ASCII without which it is not looked at, and how far from its beginning that stands. */
+  readonly only?: readonly [distance: number, character: string]
   /**
    * Looks at one place where it stands, and adds what it finds there.
    *
@@ -28,6 +30,9 @@ interface Entry {
   readonly offset: number
   /** Number of the trigger, or of its group. */
   readonly nth: number
+  /** How far from its beginning another character has to stand, and which; 0 where none has to. */
+  readonly distance: number
+  readonly other: number
 }
 
 /** Characters looked at in one go: an even number, for two are looked at a step. */
@@ -74,6 +79,8 @@ function pairsIn(isPair: Uint8Array, length: number): number {
   }
   return count
 }
+
+const space = 0x20
 
 /** What may be of a pair: one that stands anywhere, one behind what an ending may be, or both. */
 const [anywhere, behindEnding] = [1, 2]
@@ -127,8 +134,12 @@ export class Walk {
       const beside =
         (before ? text.charCodeAt(offset - 1) & 0xff : 0) | (after ? (text.charCodeAt(offset + 2) & 0xff) << 8 : 0)
       const codes = Uint16Array.from(text, (_, at) => text.charCodeAt(at))
-      lists[this.#listOf[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth })
+      const [distance, other] = trigger.only ?? [0, '']
+      const only = { distance, other: distance === 0 ? 0 : other.charCodeAt(0) }
+      lists[this.#listOf[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth, ...only })
     }
+    for (let code = 0; code < space; code++)
+      if (this.#gate !== undefined && isControl(code)) this.#isPair.fill(1, code << 8, (code + 1) << 8)
     this.#goOn = new Float64Array(count)
     this.#touched = new Uint16Array(count)
     const all = lists.flat()
@@ -139,7 +150,7 @@ export class Walk {
     this.#first = Uint16Array.from([...lists, []], ({ length }) => (next += length) - length)
     this.#beside = Uint32Array.from(all, ({ beside }) => beside)
     this.#mask = Uint32Array.from(all, ({ mask }) => mask)
-    this.#entries = all.map(({ at, codes, offset, nth }) => ({ at, codes, offset, nth }))
+    this.#entries = all.map(({ beside: _, mask: __, ...entry }) => entry)
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
@@ -147,31 +158,36 @@ export class Walk {
     for (let nth = 0; nth < this.#touches; nth++) this.#goOn[this.#touched[nth]!] = 0
     this.#touches = 0
     walking.nth++
+    walking.hasControl = undefined
     for (let from = 0; from < text.length && work.done <= work.most; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const length = text.length < worthWriting ? copied(text) : written(text, from)
       bytes[0] = from === 0 ? 0 : text.charCodeAt(from - 2)
       bytes[1] = from === 0 ? 0 : text.charCodeAt(from - 1)
       bytes[margin + length] = from + length < text.length ? text.charCodeAt(from + length) : 0
-      const count = this.#open(from, pairsIn(this.#isPair, length))
+      const count = this.#open(text, from, pairsIn(this.#isPair, length))
       if (count > 0) this.#ask(text, from, count, found)
     }
   }
 
-  /** Drops the pairs of the block at which none is to be asked, as they stand behind no ending. */
-  #open(from: number, count: number): number {
+  /** Drops the pairs of the block at which none is to be asked, as they stand behind no ending; and notes whether it has a control. */
+  #open(text: string, from: number, count: number): number {
     const gate = this.#gate
     if (gate === undefined) return count
     const [listOf, has] = [this.#listOf, this.#has]
     // What stands long before the block is not among its bytes.
     const seen = from === 0 ? 0 : blockSeen
     let open = 0
+    let hasControl = false
     for (let nth = 0; nth < count; nth++) {
       const at = hits[nth]!
-      const kinds = has[listOf[bytes[at - 1]! | (bytes[at]! << 8)]!]!
-      if (kinds === anywhere || at <= seen || gate.mayStand(bytes, at)) hits[open++] = at
-      else if (kinds !== behindEnding) hits[open++] = at | shut
+      const code = bytes[at]!
+      const kinds = has[listOf[bytes[at - 1]! | (code << 8)]!]!
+      if (code < space && isControl(text.charCodeAt(from + at - margin))) hasControl = true
+      if (kinds === anywhere || at <= seen || (kinds !== 0 && gate.mayStand(bytes, at))) hits[open++] = at
+      else if (kinds > behindEnding) hits[open++] = at | shut
     }
+    if (from === 0 && text.length <= blockLength) walking.hasControl = hasControl
     return open
   }
 
@@ -191,10 +207,11 @@ export class Walk {
   }
 
   #try(text: string, pair: number, entry: number, found: TextRange[]): void {
-    const { codes, offset, nth, at: look } = this.#entries[entry]!
+    const { codes, offset, nth, distance, other, at: look } = this.#entries[entry]!
     const index = pair - offset
     if (index < this.#goOn[nth]! || !stands(codes, text, index)) return
     work.done++
+    if (distance !== 0 && text.charCodeAt(index + distance) !== other) return
     const next = look(text, index, found)
     if (next === 0) return
     if (this.#goOn[nth] === 0) this.#touched[this.#touches++] = nth
