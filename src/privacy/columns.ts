@@ -32,14 +32,14 @@ const others = [
 export function columnTriggers(names: NameTable): readonly Trigger[] {
   const isNow = names.version >= 8
   const beginOf = lineBegins(isNow ? beginsText : beginsTextBefore)
-  const breakFrom = lineBreaks()
+  const reading: Reading = { names, beginOf, breakFrom: lineBreaks() }
   return [...words(passwords), ...(isNow ? others : othersBefore)].map(
     (text): Trigger => ({
       text,
       group: 'columns',
       at: (within, index, found) =>
         isNow
-          ? belowNames({ names, beginOf, breakFrom }, within, index + text.length, found)
+          ? belowNames(reading, within, index + text.length, found)
           : belowHeader(names, beginOf, within, index + text.length, found),
     }),
   )

@@ -65,14 +65,15 @@ const [isAlphanumeric, isHex, isEscape] = [/[A-Za-z\d]/, /[\dA-Fa-f]/, /[bfnrt]/
  * a star. It is as long as it was, and JSON if it was.
  */
 export function masked(text: string): string {
-  const codes = new Uint16Array(text.length)
+  // What is left is ASCII.
+  const codes = new Uint8Array(text.length)
   let at = 0
+  let before = 0
   const put = (said: string): void => {
     for (let nth = 0; nth < said.length; nth++) codes[at++] = said.charCodeAt(nth)
   }
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    const before = text.charCodeAt(at - 1)
     if (before === backslash && code === lowerU && areHex(text, at + 1, 4)) put('u002a')
     else if (code === percent && areHex(text, at + 1, 2)) put('%2a')
     else if (has(mayStand, code) && before !== backslash && !(before > 127 || has(joins, before)) && stands(text, at))
@@ -80,9 +81,12 @@ export function masked(text: string): string {
     else {
       const isKept = before === backslash && has(isEscape, code)
       codes[at++] = !isKept && (code > 127 || has(isAlphanumeric, code)) ? star : code
+      before = code
+      continue
     }
+    before = text.charCodeAt(at - 1)
   }
-  return Buffer.from(codes.buffer).toString('utf16le')
+  return Buffer.from(codes.buffer).toString('latin1')
 }
 
 function stands(text: string, at: number): boolean {
