@@ -22,11 +22,14 @@ export interface Trigger {
   readonly at: (text: string, index: number, found: TextRange[]) => number
 }
 
+/** A trigger by the pair it is found by. */
 interface Entry {
   readonly at: Trigger['at']
-  /** Its characters, for a look that calls nothing. */
-  readonly codes: Uint16Array
-  /** Where in its text the pair stands by which it is found. */
+  readonly text: string
+  /** Its characters before and behind the pair, and which of the two it has. */
+  readonly beside: number
+  readonly mask: number
+  /** Where in its text the pair stands. */
   readonly offset: number
   /** Number of the trigger, or of its group. */
   readonly nth: number
@@ -34,6 +37,13 @@ interface Entry {
   readonly distance: number
   readonly other: number
 }
+
+/**
+ * Of each entry these numbers stand side by side, so that one look at memory fetches all of them: what stands beside its pair,
+ * and which of that it has; where in its text the pair stands; its number; where its characters begin and end; and which other
+ * character it needs how far away.
+ */
+const perEntry = 8
 
 /** Characters looked at in one go: an even number, for two are looked at a step. */
 const blockLength = 1 << 16
@@ -84,8 +94,8 @@ const space = 0x20
 
 /** What may be of a pair: one that stands anywhere, one behind what an ending may be, or both. */
 const [anywhere, behindEnding] = [1, 2]
-/** In a hit: only those that stand anywhere are asked. And in what stands beside one. */
-const shut = 1 << 17
+/** In a hit: only those that stand anywhere are asked. And in what stands beside one. Below it is the place, above it the list. */
+const [shut, listBits] = [1 << 17, 18]
 
 /**
  * Finds all triggers in one pass: each is recognised by its rarest pair of neighbouring characters, one look at a table per
@@ -101,12 +111,13 @@ export class Walk {
   readonly #has: Uint8Array
   readonly #first: Uint16Array
   /**
-   * Of each entry, its characters before and behind the pair, the second in the higher byte, which tell most other words apart;
-   * and which of the two it has. One behind an ending also has that it is not {@link shut}.
+   * Of each entry what is asked of it, {@link perEntry}. First its characters before and behind the pair, the second in the higher
+   * byte, which tell most other words apart, and which of the two it has. One behind an ending also has that it is not {@link shut}.
    */
-  readonly #beside: Uint32Array
-  readonly #mask: Uint32Array
-  readonly #entries: readonly Entry[]
+  readonly #table: Int32Array
+  /** The characters of all, for a look that calls nothing. */
+  readonly #codes: Uint16Array
+  readonly #looks: readonly Trigger['at'][]
   /** What those that stand behind something stand behind. */
   readonly #gate: Endings | undefined
   readonly #goOn: Float64Array
@@ -119,7 +130,7 @@ export class Walk {
     if (gates.size > 1) throw new RangeError(`triggers stand behind ${gates.size} kinds of endings, expected one`)
     this.#gate = [...gates][0]
     const groups = new Map<string, number>()
-    const lists: (Entry & { readonly beside: number; readonly mask: number })[][] = [[]]
+    const lists: Entry[][] = [[]]
     let count = 0
     for (const trigger of triggers) {
       const { text, group, behind, pair: given } = trigger
@@ -133,13 +144,12 @@ export class Walk {
       const mask = (before ? 0xff : 0) | (after ? 0xff00 : 0) | (behind === undefined ? 0 : shut)
       const beside =
         (before ? text.charCodeAt(offset - 1) & 0xff : 0) | (after ? (text.charCodeAt(offset + 2) & 0xff) << 8 : 0)
-      const codes = Uint16Array.from(text, (_, at) => text.charCodeAt(at))
-      const [distance, other] = trigger.only ?? [0, '']
-      const only = { distance, other: distance === 0 ? 0 : other.charCodeAt(0) }
-      lists[this.#listOf[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth, ...only })
+      const [distance, character] = trigger.only ?? [0, '\0']
+      const other = character.charCodeAt(0)
+      lists[this.#listOf[pair]!]!.push({ at: trigger.at, text, beside, mask, offset, nth, distance, other })
     }
     for (let code = 0; code < space; code++)
-      if (this.#gate !== undefined && isControl(code)) this.#isPair.fill(1, code << 8, (code + 1) << 8)
+      if (isControl(code)) this.#isPair.fill(1, code << 8, (code + 1) << 8)
     this.#goOn = new Float64Array(count)
     this.#touched = new Uint16Array(count)
     const all = lists.flat()
@@ -148,9 +158,16 @@ export class Walk {
     )
     let next = 0
     this.#first = Uint16Array.from([...lists, []], ({ length }) => (next += length) - length)
-    this.#beside = Uint32Array.from(all, ({ beside }) => beside)
-    this.#mask = Uint32Array.from(all, ({ mask }) => mask)
-    this.#entries = all.map(({ beside: _, mask: __, ...entry }) => entry)
+    let codes = ''
+    this.#table = Int32Array.from(
+      all.flatMap(({ text, beside, mask, offset, nth, distance, other }) => {
+        const begin = codes.length
+        codes += text
+        return [beside, mask, offset, nth, begin, codes.length, distance, other]
+      }),
+    )
+    this.#codes = Uint16Array.from({ length: codes.length }, (_, at) => codes.charCodeAt(at))
+    this.#looks = all.map(({ at }) => at)
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
@@ -170,10 +187,12 @@ export class Walk {
     }
   }
 
-  /** Drops the pairs of the block at which none is to be asked, as they stand behind no ending; and notes whether it has a control. */
+  /**
+   * Drops the pairs of the block at which none is to be asked, as they stand behind no ending, and adds their lists to the others.
+   * And notes whether a text has a control.
+   */
   #open(text: string, from: number, count: number): number {
     const gate = this.#gate
-    if (gate === undefined) return count
     const [listOf, has] = [this.#listOf, this.#has]
     // What stands long before the block is not among its bytes.
     const seen = from === 0 ? 0 : blockSeen
@@ -182,10 +201,12 @@ export class Walk {
     for (let nth = 0; nth < count; nth++) {
       const at = hits[nth]!
       const code = bytes[at]!
-      const kinds = has[listOf[bytes[at - 1]! | (code << 8)]!]!
+      const list = listOf[bytes[at - 1]! | (code << 8)]!
+      const kinds = has[list]!
+      const hit = (list << listBits) | at
       if (code < space && isControl(text.charCodeAt(from + at - margin))) hasControl = true
-      if (kinds === anywhere || at <= seen || (kinds !== 0 && gate.mayStand(bytes, at))) hits[open++] = at
-      else if (kinds > behindEnding) hits[open++] = at | shut
+      if (kinds === anywhere || at <= seen || (kinds !== 0 && gate?.mayStand(bytes, at))) hits[open++] = hit
+      else if (kinds > behindEnding) hits[open++] = hit | shut
     }
     if (from === 0 && text.length <= blockLength) walking.hasControl = hasControl
     return open
@@ -193,34 +214,37 @@ export class Walk {
 
   /** Asks those whose pairs were found in the block that begins at `from`. */
   #ask(text: string, from: number, count: number, found: TextRange[]): void {
-    const [listOf, first, besides, masks] = [this.#listOf, this.#first, this.#beside, this.#mask]
+    const [first, table] = [this.#first, this.#table]
     for (let nth = 0; nth < count; nth++) {
       const hit = hits[nth]!
-      const at = hit & ~shut
-      const list = listOf[bytes[at - 1]! | (bytes[at]! << 8)]!
+      const at = hit & (shut - 1)
+      const list = hit >>> listBits
       const beside = bytes[at - 2]! | (bytes[at + 1]! << 8) | (hit & shut)
       const last = first[list + 1]!
       for (let entry = first[list]!; entry < last; entry++)
-        if ((beside & masks[entry]!) === besides[entry]) this.#try(text, from + at - margin - 1, entry, found)
+        if ((beside & table[entry * perEntry + 1]!) === table[entry * perEntry]) this.#try(text, from + at - margin - 1, entry, found)
       if (work.done > work.most) return
     }
   }
 
   #try(text: string, pair: number, entry: number, found: TextRange[]): void {
-    const { codes, offset, nth, distance, other, at: look } = this.#entries[entry]!
-    const index = pair - offset
-    if (index < this.#goOn[nth]! || !stands(codes, text, index)) return
+    const table = this.#table
+    const at = entry * perEntry
+    const index = pair - table[at + 2]!
+    const nth = table[at + 3]!
+    if (index < this.#goOn[nth]! || !stands(this.#codes, table[at + 4]!, table[at + 5]!, text, index)) return
     work.done++
-    if (distance !== 0 && text.charCodeAt(index + distance) !== other) return
-    const next = look(text, index, found)
+    const distance = table[at + 6]!
+    if (distance !== 0 && text.charCodeAt(index + distance) !== table[at + 7]) return
+    const next = this.#looks[entry]!(text, index, found)
     if (next === 0) return
     if (this.#goOn[nth] === 0) this.#touched[this.#touches++] = nth
     this.#goOn[nth] = next
   }
 }
 
-function stands(codes: Uint16Array, text: string, index: number): boolean {
-  for (let at = 0; at < codes.length; at++) if (text.charCodeAt(index + at) !== codes[at]) return false
+function stands(codes: Uint16Array, begin: number, end: number, text: string, index: number): boolean {
+  for (let at = begin; at < end; at++) if (text.charCodeAt(index + at - begin) !== codes[at]) return false
   return true
 }
 
