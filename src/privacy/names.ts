@@ -216,7 +216,8 @@ export class NameTable implements SecretNames {
     const asks = count > 1 && mayAsk[small.charCodeAt(cut.starts[0]!)] === 1
     if (asks && question.test(`${joined(small, 0, 1)}_`)) return undefined
     const isOfData = count > 1 && mayEndData[last] === 1
-    if (isOfData && data.test(`${joined(small, count - 2, count - 1)}_${joined(small, count - 1, count)}`)) return undefined
+    if (isOfData && data.test(`${joined(small, count - 2, count - 1)}_${joined(small, count - 1, count)}`))
+      return undefined
     for (let from = Math.max(0, count - 4); from < count; from++) {
       const mayBe = this.#mayBe[formOf(lengthOf(from, count), last)] === 1
       const kind = mayBe ? this.#classes.get(joined(small, from, count)) : undefined
@@ -349,7 +350,11 @@ function addForm(all: Uint8Array, word: string): void {
 const longestName = 256
 /** Where the words of a name begin and end, and the first of its characters that counts. */
 const cut = { starts: new Uint16Array(longestName), ends: new Uint16Array(longestName), from: 0 }
-const [isWordLetter, isCapital, isNoCapital] = [codesOf(/[A-Za-z\d]/, 128), codesOf(/[A-Z]/, 128), codesOf(/[a-z\d]/, 128)]
+const [isWordLetter, isCapital, isNoCapital] = [
+  codesOf(/[A-Za-z\d]/, 128),
+  codesOf(/[A-Z]/, 128),
+  codesOf(/[a-z\d]/, 128),
+]
 
 /** Cuts a name of ASCII as {@link cutIntoWords} does, and writes no words. @returns how many there are; 0 also where there is more in it */
 function cutPlain(name: string): number {

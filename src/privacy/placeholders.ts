@@ -251,9 +251,7 @@ export class Placeholders {
     else this.observe(text)
     this.#byValue.set(
       value,
-      recorded === undefined
-        ? n * this.#shapes.kinds.length + this.#nthOf(kind)
-        : { kind, placeholder: text },
+      recorded === undefined ? n * this.#shapes.kinds.length + this.#nthOf(kind) : { kind, placeholder: text },
     )
     this.#fresh.push(value)
     return { text, isNew: true }

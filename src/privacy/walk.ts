@@ -148,8 +148,7 @@ export class Walk {
       const other = character.charCodeAt(0)
       lists[this.#listOf[pair]!]!.push({ at: trigger.at, text, beside, mask, offset, nth, distance, other })
     }
-    for (let code = 0; code < space; code++)
-      if (isControl(code)) this.#isPair.fill(1, code << 8, (code + 1) << 8)
+    for (let code = 0; code < space; code++) if (isControl(code)) this.#isPair.fill(1, code << 8, (code + 1) << 8)
     this.#goOn = new Float64Array(count)
     this.#touched = new Uint16Array(count)
     const all = lists.flat()
@@ -222,7 +221,8 @@ export class Walk {
       const beside = bytes[at - 2]! | (bytes[at + 1]! << 8) | (hit & shut)
       const last = first[list + 1]!
       for (let entry = first[list]!; entry < last; entry++)
-        if ((beside & table[entry * perEntry + 1]!) === table[entry * perEntry]) this.#try(text, from + at - margin - 1, entry, found)
+        if ((beside & table[entry * perEntry + 1]!) === table[entry * perEntry])
+          this.#try(text, from + at - margin - 1, entry, found)
       if (work.done > work.most) return
     }
   }
