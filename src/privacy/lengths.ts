@@ -1,15 +1,19 @@
 import { looking } from './values.ts'
-import { isControl, walking, work } from './work.ts'
+import { walking, work } from './work.ts'
 
 /** What no text has: in bytes also white space and what is beyond ASCII. */
 function isNoText(code: number): boolean {
-  return looking.inBytes ? code < 0x20 || code > 0x7e : isControl(code)
+  if (looking.inBytes) return code < 0x20 || code > 0x7e
+  return code < 0x20 && (code < 0x08 || code > 0x0d) && code !== 0x1b
 }
+
+let last = { walk: 0, has: false }
 
 /** Whether a text may be bytes that happen to be UTF-8: it has a control character, or what stands there has a tag and a length before it. */
 function mayBeBytes(text: string, start: number): boolean {
   if (looking.inBytes || start === 1 || start === 2 || text.charCodeAt(0) < 0x20) return true
-  return (walking.hasControl ??= /[\0-\x07\x0e-\x1a\x1c-\x1f]/.test(text))
+  if (last.walk !== walking.nth) last = { walk: walking.nth, has: /[\0-\x07\x0e-\x1a\x1c-\x1f]/.test(text) }
+  return last.has
 }
 
 /** Whether a token may begin here behind a byte that belongs to none: the last one of a number, or a length behind a tag. */

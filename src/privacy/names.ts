@@ -128,9 +128,6 @@ export class NameTable implements SecretNames {
   readonly endings: Endings
   /** The last two letters of all names, five bits each: a name that ends otherwise promises nothing. */
   readonly #lastTwo = new Uint8Array(1 << 10)
-  /** Of the application's own names and of the others, their {@link formOf}. */
-  readonly #mayBeOwn = new Uint8Array(forms)
-  readonly #mayBe = new Uint8Array(forms)
   /** Of the finders that look. */
   readonly version: number
   /** Whether that is before the fourth. */
@@ -172,8 +169,6 @@ export class NameTable implements SecretNames {
       // A name of one letter ends others behind a digit, too.
       if (pair !== undefined && (pair & 31) === 0) this.#lastTwo[behindDigit] = 1
     }
-    for (const word of this.#own.keys()) addForm(this.#mayBeOwn, word)
-    for (const word of this.#classes.keys()) addForm(this.#mayBe, word)
     const isSinceFifth = version >= 5
     this.endings = new Endings(version >= 8 ? [...names, ...schemes] : names, {
       mostDigits: isSinceFifth ? 2 : 1,
@@ -202,39 +197,11 @@ export class NameTable implements SecretNames {
   }
 
   #classOf(name: string): NameClass | undefined {
-    const found = this.isBefore ? 'unclear' : this.#classOfPlain(name)
-    return found === 'unclear' ? this.#classOfAny(name) : found
-  }
-
-  /** As {@link #classOfAny}, of most names of ASCII, and without a text for each of their words. */
-  #classOfPlain(name: string): NameClass | 'unclear' | undefined {
-    const count = cutPlain(name)
-    if (count === 0) return 'unclear'
-    const small = name.toLowerCase()
-    const last = small.charCodeAt(cut.ends[count - 1]! - 1)
-    if (isDigit[last] === 1 || this.#mayBeOwn[formOf(lengthOf(0, count), last)] === 1) return 'unclear'
-    const asks = count > 1 && mayAsk[small.charCodeAt(cut.starts[0]!)] === 1
-    if (asks && question.test(`${joined(small, 0, 1)}_`)) return undefined
-    const isOfData = count > 1 && mayEndData[last] === 1
-    if (isOfData && data.test(`${joined(small, count - 2, count - 1)}_${joined(small, count - 1, count)}`))
-      return undefined
-    for (let from = Math.max(0, count - 4); from < count; from++) {
-      const mayBe = this.#mayBe[formOf(lengthOf(from, count), last)] === 1
-      const kind = mayBe ? this.#classes.get(joined(small, from, count)) : undefined
-      if (kind !== undefined) return kind
-    }
-    const always = this.#always.get(small[cut.ends[count - 1]! - 1]!)
-    if (always !== undefined) for (const [word, kind] of always) if (endsPlain(small, word)) return kind
-    if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
-    if (last === lowerE && endsPlain(small, 'cookie')) return 'cookie'
-    return mayBeAgain[last] === 1 && onceMore.includes(joined(small, count - 1, count)) ? 'unclear' : undefined
-  }
-
-  #classOfAny(name: string): NameClass | undefined {
-    const own = this.#own.get(plainOf(name, this.isBefore))
+    const words = wordsOf(name, this.isBefore)
+    // What is cut has no `X-` any more.
+    const own = this.#own.get(beginsX.test(name) ? plainOf(name, this.isBefore) : words.join(''))
     if (own !== undefined) return own === 'never' ? undefined : own
     if (name.length > 256) return undefined
-    const words = wordsOf(name, this.isBefore)
     const kind = this.#classOfWords(name, words)
     if (kind !== undefined || this.isBefore) return kind
     if (onceMore.includes(words.at(-1)!))
@@ -249,10 +216,12 @@ export class NameTable implements SecretNames {
   }
 
   #classOfWords(name: string, words: readonly string[]): NameClass | undefined {
-    const joined = words.join('_')
-    if (words.length > 1 && (data.test(joined) || question.test(joined))) return undefined
-    for (let take = Math.min(4, words.length); take > 0; take--) {
-      const kind = this.#classes.get(words.slice(-take).join(''))
+    const joined = words.length > 1 ? words.join('_') : ''
+    if (data.test(joined) || question.test(joined)) return undefined
+    for (let from = Math.max(0, words.length - 4); from < words.length; from++) {
+      let last = words[from]!
+      for (let at = from + 1; at < words.length; at++) last += words[at]!
+      const kind = this.#classes.get(last)
       if (kind !== undefined) return kind
     }
     const short = this.isBefore ? plainOf(name, true) : words.join('')
@@ -328,107 +297,32 @@ function lastTwo(name: string): number | undefined {
 const [isLetter, isDigit] = [codesOf(/[A-Za-z]/, 128), codesOf(/\d/, 128)]
 const inQueryLastTwo = new Set([...inQuery].map(lastTwo))
 
-/** The first letters of {@link question}, and the last ones of {@link data} and of {@link onceMore}. */
-const [mayAsk, mayEndData, mayBeAgain] = [codesOf(/[ihnru]/, 128), codesOf(/[nye]/, 128), codesOf(/[mntd]/, 128)]
-const lowerE = 0x65
-
-/** Names that are longer have the same form as those of this length. */
-const longestForm = 63
-const forms = (longestForm + 1) << 7
-
-/** The length of a name without its signs, and its last letter: of most names no other has both. */
-function formOf(length: number, last: number): number {
-  return (Math.min(length, longestForm) << 7) | last
-}
-
-function addForm(all: Uint8Array, word: string): void {
-  const last = word.charCodeAt(word.length - 1)
-  if (last < 128) all[formOf(word.length, last)] = 1
-}
-
-/** Longer names promise nothing unless they are the application's own. */
-const longestName = 256
-/** Where the words of a name begin and end, and the first of its characters that counts. */
-const cut = { starts: new Uint16Array(longestName), ends: new Uint16Array(longestName), from: 0 }
-const [isWordLetter, isCapital, isNoCapital] = [
-  codesOf(/[A-Za-z\d]/, 128),
-  codesOf(/[A-Z]/, 128),
-  codesOf(/[a-z\d]/, 128),
-]
-
-/** Cuts a name of ASCII as {@link cutIntoWords} does, and writes no words. @returns how many there are; 0 also where there is more in it */
-function cutPlain(name: string): number {
-  if (name.length > longestName) return 0
-  cut.from = name.charCodeAt(1) === dash && (name.charCodeAt(0) | 0x20) === lowerX ? 2 : 0
-  let count = 0
-  let before = 0
-  for (let at = cut.from; at < name.length; at++) {
-    const code = name.charCodeAt(at)
-    if (code > 127) return 0
-    if (isWordLetter[code] === 1) {
-      if (isWordLetter[before] === 0 || (isCapital[code] === 1 && isNoCapital[before] === 1)) cut.starts[count++] = at
-      cut.ends[count - 1] = at + 1
-    }
-    before = code
-  }
-  return count
-}
-
-const [dash, lowerX] = [0x2d, 0x78]
-
-/** How long some words of the name are together that was cut last. */
-function lengthOf(from: number, to: number): number {
-  let length = 0
-  for (let nth = from; nth < to; nth++) length += cut.ends[nth]! - cut.starts[nth]!
-  return length
-}
-
-function joined(small: string, from: number, to: number): string {
-  let words = ''
-  for (let nth = from; nth < to; nth++) words += small.slice(cut.starts[nth], cut.ends[nth])
-  return words
-}
-
-/** Whether the name that was cut last ends with a word, no matter which signs stand between its letters. */
-function endsPlain(small: string, word: string): boolean {
-  let left = word.length - 1
-  for (let at = small.length - 1; left >= 0; at--) {
-    if (at < cut.from) return false
-    const code = small.charCodeAt(at)
-    if (isWordLetter[code] === 0) continue
-    if (code !== word.charCodeAt(left)) return false
-    left--
-  }
-  return true
-}
-
 const isOneWord = /^[a-z\d]+$/
 const [numberedBefore, numberedName] = [/^(.*[^\d_.-])[_.-]?\d$/s, /^(.*[^\d_.-])[_.-]?\d{1,2}$/s]
 
-/** The same few names come with every call. */
-const [wordsBefore, wordsNow] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]
-const longestKept = 64
-
-/** Words of a name in lower case, without the `X-` some headers begin with. */
+const beginsX = /^x-/i
+const small = 0x61
+/**
+ * Words of a name in lower case, without the `X-` some headers begin with. Sign by sign: names of their own come by the thousand,
+ * and patterns write each several times.
+ */
 export function wordsOf(name: string, isBefore: boolean): readonly string[] {
-  if (isOneWord.test(name)) return [name]
-  const kept = isBefore ? wordsBefore : wordsNow
-  const known = kept.get(name)
-  if (known !== undefined) return known
-  const words = cutIntoWords(name, isBefore)
-  if (kept.size >= namesCap) kept.clear()
-  if (name.length <= longestKept) kept.set(name, words)
+  const text = isBefore ? name : folded(name)
+  const words: string[] = []
+  let [begin, before] = [-1, 0]
+  for (let at = beginsX.test(text) ? 2 : 0; at <= text.length; at++) {
+    const code = text.charCodeAt(at)
+    const goesOn = has(isLetter, code) || has(isDigit, code) || (!isBefore && code > 127)
+    const isNext =
+      has(isLetter, code) && code < small && (has(isDigit, before) || (before >= small && has(isLetter, before)))
+    if (begin !== -1 && (!goesOn || isNext)) {
+      words.push(text.slice(begin, at).toLowerCase())
+      begin = -1
+    }
+    if (goesOn && begin === -1) begin = at
+    before = code
+  }
   return words
-}
-
-function cutIntoWords(name: string, isBefore: boolean): readonly string[] {
-  return (isBefore ? name : folded(name))
-    .replace(/^x-/i, '')
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
-    .replace(isBefore ? /[^A-Za-z0-9]+/g : /[^A-Za-z0-9\x80-\uffff]+/g, '_')
-    .toLowerCase()
-    .split('_')
-    .filter((word) => word !== '')
 }
 
 const beginsScheme = codesOf(/[abst]/i, 128)

@@ -1,4 +1,4 @@
-import { beginsToken, codesOf, has, sticky } from './edges.ts'
+import { beginsToken, sticky } from './edges.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isStandIn, looking, looksRandom, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
@@ -13,8 +13,6 @@ export interface Near {
   /** Sticky from the anchor; the secret is group 1, or all of it. Every repetition is bounded. */
   readonly pattern: RegExp
   readonly holds?: (secret: string) => boolean
-  /** Without this, the pattern does not hold: tells it sooner. */
-  readonly needs?: (text: string, index: number) => boolean
   /** The anchor stands inside of a word. */
   readonly isInside?: true
   /** Characters in which a second anchor is not tried after a miss. */
@@ -25,20 +23,6 @@ function mixed(secret: string): boolean {
   return /\d/.test(secret) && /[A-Za-z]/.test(secret)
 }
 export const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
-
-const endsUser = codesOf(/[\s/?#"'<>\\]/, 128)
-const [longestUser, at] = ['://:@'.length + 2 * 256, 0x40]
-
-/** Whether an `@` stands behind `://` before the path: in most addresses none does, and a pattern calls out for each character where a text has some beyond Latin letters. */
-function hasUser(text: string, index: number): boolean {
-  const end = Math.min(text.length, index + longestUser)
-  for (let place = index + 3; place < end; place++) {
-    const code = text.charCodeAt(place)
-    if (code === at) return true
-    if (has(endsUser, code)) return false
-  }
-  return false
-}
 
 const table: readonly Near[] = [
   { anchor: 'pass:', pattern: /pass:([^\s"'$<{\\]{6,128})/y, holds: mixed },
@@ -76,16 +60,14 @@ const table: readonly Near[] = [
   {
     kind: 'url-password',
     anchor: '://',
-    // User and password end at the last `@` before the path.
-    pattern: /:\/\/[^\s/?#@"'<>\\:]{0,256}:([^\s/?#"'<>\\]{1,256})@/y,
-    needs: hasUser,
+    // User and password end at the last `@` before the path. Most addresses have none, which a class of ASCII tells sooner.
+    pattern: /:\/\/(?=[^\t-\r "#'/<>?@\\]{0,513}@)[^\s/?#@"'<>\\:]{0,256}:([^\s/?#"'<>\\]{1,256})@/y,
     holds: (secret) => !/^[$<{]/.test(secret),
   },
   {
     kind: 'url-password',
     anchor: '://',
-    pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y,
-    needs: hasUser,
+    pattern: /:\/\/(?=[^\t-\r "#'/<>?@\\]{0,513}@)([^\s/?#@"'<>\\:]{16,256})@/y,
     holds: looksRandom,
   },
 ]
@@ -162,7 +144,7 @@ export function nearTriggers(isOn: (kind: string) => boolean, rows = table): rea
   return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
 }
 
-function triggerOf({ kind = 'secret', anchor, pair, pattern, isInside, needs, holds, skip = 0 }: Near): Trigger {
+function triggerOf({ kind = 'secret', anchor, pair, pattern, isInside, holds, skip = 0 }: Near): Trigger {
   const isWord = isInside !== true && /^[a-z]/.test(anchor)
   return {
     text: anchor,
@@ -171,7 +153,7 @@ function triggerOf({ kind = 'secret', anchor, pair, pattern, isInside, needs, ho
       if (isWord && !beginsToken(text, index)) return 0
       work.done += 10
       pattern.lastIndex = index
-      const match = needs?.(text, index) === false ? null : pattern.exec(text)
+      const match = pattern.exec(text)
       if (match === null) return skip === 0 ? 0 : index + skip
       const said = match[1] ?? match[0]
       const start = match[1] === undefined ? index : index + match[0].lastIndexOf(said)

@@ -122,8 +122,6 @@ export class Placeholders {
   /** What was served and is not looked through yet: most replays give out no number, and need not know which are taken. */
   #unread: (() => void)[] = []
   readonly #depth: number
-  /** Most values that follow one another are of one kind. */
-  #lastKind = { kind: '', nth: -1 }
   /** Those of the text that was asked for last, where they are many: a text is searched, and noted down when it is clean. */
   #placed: { readonly text: string; readonly all: PlacedPlaceholders } | undefined
 
@@ -241,8 +239,8 @@ export class Placeholders {
 
   /** The placeholder of a value: the same for the same value, no matter which kind it was when it first appeared. */
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
-    const given = this.#byValue.get(value)
-    if (given !== undefined) return { text: this.#shown(given, value).placeholder, isNew: false }
+    const known = this.known(value)
+    if (known !== undefined) return { text: known, isNew: false }
     const recorded = this.#recorded(kind, value)
     const n = recorded === undefined ? this.#next(kind) : 0
     const text = recorded ?? this.#shapes.of(kind, n, value)
@@ -251,15 +249,12 @@ export class Placeholders {
     else this.observe(text)
     this.#byValue.set(
       value,
-      recorded === undefined ? n * this.#shapes.kinds.length + this.#nthOf(kind) : { kind, placeholder: text },
+      recorded === undefined
+        ? n * this.#shapes.kinds.length + this.#shapes.kinds.indexOf(kind)
+        : { kind, placeholder: text },
     )
     this.#fresh.push(value)
     return { text, isNew: true }
-  }
-
-  #nthOf(kind: string): number {
-    if (this.#lastKind.kind !== kind) this.#lastKind = { kind, nth: this.#shapes.kinds.indexOf(kind) }
-    return this.#lastKind.nth
   }
 
   /** Gives a value the placeholder it has on the tape that is replayed. @returns its kind */

@@ -274,6 +274,13 @@ function holdsNameAndPassword(encoded: string): boolean {
   return /^[\x20-\x7e\x80-\xff]*$/.test(text) && /^[^:]*:./.test(text)
 }
 
+const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Looks behind each of these letters, where a sign follows it. */
+function each(letters: string, sign: string, only: Trigger['only'] & {}, at: Trigger['at']): readonly Trigger[] {
+  return [...letters].map((letter) => ({ text: letter + sign, only, at }))
+}
+
 /** Tokens in parts, recognised by where a dot, slash, dash or low line stands between them. */
 function dotted(): Trigger[] {
   const tried = (pattern: RegExp, text: string, start: number, found: TextRange[]): boolean => {
@@ -308,29 +315,11 @@ function dotted(): Trigger[] {
   return [
     { text: 'pat', at: (text, index, found) => (tried(airtable, text, index, found), 0) },
     // Every pair of a letter and a dot would be asked: the one in the middle is recognised by the dot six characters on.
-    ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'].map(
-      (letter): Trigger => ({
-        text: `${letter}.`,
-        only: [8, '.'],
-        at: inDiscord,
-      }),
-    ),
+    ...each(`${alphanumeric}_-`, '.', [8, '.'], inDiscord),
     { text: '1/', at: (text, index, found) => (tried(asana, text, index, found), 0) },
     { text: '2/', at: (text, index, found) => (tried(asana, text, index, found), 0) },
-    ...[...'0123456789abcdef'].map(
-      (letter): Trigger => ({
-        text: `${letter}-`,
-        only: [10, '-'],
-        at: (text, index, found) => (tried(mailgun, text, index - 31, found), 0),
-      }),
-    ),
-    ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'].map(
-      (letter): Trigger => ({
-        text: `${letter}_`,
-        only: [-26, '2'],
-        at: (text, index, found) => (tried(ngrok, text, index - 26, found), 0),
-      }),
-    ),
+    ...each('0123456789abcdef', '-', [10, '-'], (text, index, found) => (tried(mailgun, text, index - 31, found), 0)),
+    ...each(alphanumeric, '_', [-26, '2'], (text, index, found) => (tried(ngrok, text, index - 26, found), 0)),
   ]
 }
 

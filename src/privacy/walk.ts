@@ -1,6 +1,6 @@
 import type { Endings } from './endings.ts'
 import type { TextRange } from './types.ts'
-import { isControl, walking, work } from './work.ts'
+import { walking, work } from './work.ts'
 
 /** Something to look at wherever a text stands. */
 export interface Trigger {
@@ -90,8 +90,6 @@ function pairsIn(isPair: Uint8Array, length: number): number {
   return count
 }
 
-const space = 0x20
-
 /** What may be of a pair: one that stands anywhere, one behind what an ending may be, or both. */
 const [anywhere, behindEnding] = [1, 2]
 /** In a hit: only those that stand anywhere are asked. And in what stands beside one. Below it is the place, above it the list. */
@@ -148,7 +146,6 @@ export class Walk {
       const other = character.charCodeAt(0)
       lists[this.#listOf[pair]!]!.push({ at: trigger.at, text, beside, mask, offset, nth, distance, other })
     }
-    for (let code = 0; code < space; code++) if (isControl(code)) this.#isPair.fill(1, code << 8, (code + 1) << 8)
     this.#goOn = new Float64Array(count)
     this.#touched = new Uint16Array(count)
     const all = lists.flat()
@@ -174,40 +171,34 @@ export class Walk {
     for (let nth = 0; nth < this.#touches; nth++) this.#goOn[this.#touched[nth]!] = 0
     this.#touches = 0
     walking.nth++
-    walking.hasControl = undefined
     for (let from = 0; from < text.length && work.done <= work.most; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const length = text.length < worthWriting ? copied(text) : written(text, from)
       bytes[0] = from === 0 ? 0 : text.charCodeAt(from - 2)
       bytes[1] = from === 0 ? 0 : text.charCodeAt(from - 1)
       bytes[margin + length] = from + length < text.length ? text.charCodeAt(from + length) : 0
-      const count = this.#open(text, from, pairsIn(this.#isPair, length))
+      const count = this.#open(from, pairsIn(this.#isPair, length))
       if (count > 0) this.#ask(text, from, count, found)
     }
   }
 
   /**
    * Drops the pairs of the block at which none is to be asked, as they stand behind no ending, and adds their lists to the others.
-   * And notes whether a text has a control.
    */
-  #open(text: string, from: number, count: number): number {
+  #open(from: number, count: number): number {
     const gate = this.#gate
     const [listOf, has] = [this.#listOf, this.#has]
     // What stands long before the block is not among its bytes.
     const seen = from === 0 ? 0 : blockSeen
     let open = 0
-    let hasControl = false
     for (let nth = 0; nth < count; nth++) {
       const at = hits[nth]!
-      const code = bytes[at]!
-      const list = listOf[bytes[at - 1]! | (code << 8)]!
+      const list = listOf[bytes[at - 1]! | (bytes[at]! << 8)]!
       const kinds = has[list]!
       const hit = (list << listBits) | at
-      if (code < space && isControl(text.charCodeAt(from + at - margin))) hasControl = true
-      if (kinds === anywhere || at <= seen || (kinds !== 0 && gate?.mayStand(bytes, at))) hits[open++] = hit
-      else if (kinds > behindEnding) hits[open++] = hit | shut
+      if (kinds === anywhere || at <= seen || gate?.mayStand(bytes, at)) hits[open++] = hit
+      else if (kinds !== behindEnding) hits[open++] = hit | shut
     }
-    if (from === 0 && text.length <= blockLength) walking.hasControl = hasControl
     return open
   }
 

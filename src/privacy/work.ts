@@ -9,15 +9,9 @@ export const work = { done: 0, most: Number.POSITIVE_INFINITY }
 
 /**
  * Which walk of a text is under way. What was seen of a text is kept by this: to compare the text itself takes as long as it is
- * where an equal one is another string, and would keep it in memory. And whether there is a control in it that no text has, where
- * that is known.
+ * where an equal one is another string, and would keep it in memory.
  */
-export const walking: { nth: number; hasControl: boolean | undefined } = { nth: 0, hasControl: undefined }
-
-/** Whether no text has a character: a control, and no white space, nor the one that colours begin with. */
-export function isControl(code: number): boolean {
-  return code < 0x20 && (code < 0x08 || code > 0x0d) && code !== 0x1b
-}
+export const walking = { nth: 0 }
 
 /** What it costs to find something, and to replace it. */
 export const [perFind, perSecret] = [4, 20]
