@@ -295,7 +295,7 @@ export class Placeholders {
     // All there are: a text that goes beyond its work has most of those of its run.
     if (forget.length === this.#byValue.size) this.#byValue.clear()
     else for (const value of forget) this.#byValue.delete(value)
-    this.#fresh = this.#byValue.size === 0 ? [] : this.#fresh.filter((value) => this.#byValue.has(value))
+    this.#fresh = this.#fresh.filter((value) => this.#byValue.has(value))
   }
 }
 

@@ -22,7 +22,12 @@ export function sqlTriggers(names: NameTable): readonly Trigger[] {
     ),
     ...[',[', ', [', ',{', ', {'].map(
       // One look tells most lists and objects apart from parameters.
-      (head): Trigger => ({ text: head, group, only: [-1, '"'], at: behindText(read, head.length - 1) }),
+      (head): Trigger => ({
+        text: head,
+        group,
+        only: [-1, '"'],
+        at: (text, index, found) => paramsOf(read, text, index, index + head.length - 1, found),
+      }),
     ),
   ]
 }
@@ -49,10 +54,6 @@ function readerOf(names: NameTable): Reader {
 
 /** Those in a query that was looked at are not asked. */
 const group = 'parameters'
-
-function behindText(read: Reader, length: number): Trigger['at'] {
-  return (text, index, found) => paramsOf(read, text, index, index + length, found)
-}
 
 /** `"…","params":[`: behind the key and before it, sign by sign, as schemas of tools have such keys by the hundred. */
 function afterKey(read: Reader, key: string, text: string, index: number, found: TextRange[]): number {

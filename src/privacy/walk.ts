@@ -142,9 +142,17 @@ export class Walk {
       const mask = (before ? 0xff : 0) | (after ? 0xff00 : 0) | (behind === undefined ? 0 : shut)
       const beside =
         (before ? text.charCodeAt(offset - 1) & 0xff : 0) | (after ? (text.charCodeAt(offset + 2) & 0xff) << 8 : 0)
-      const [distance, character] = trigger.only ?? [0, '\0']
-      const other = character.charCodeAt(0)
-      lists[this.#listOf[pair]!]!.push({ at: trigger.at, text, beside, mask, offset, nth, distance, other })
+      const [distance, character] = trigger.only ?? [0, '']
+      lists[this.#listOf[pair]!]!.push({
+        at: trigger.at,
+        text,
+        beside,
+        mask,
+        offset,
+        nth,
+        distance,
+        other: character.charCodeAt(0),
+      })
     }
     this.#goOn = new Float64Array(count)
     this.#touched = new Uint16Array(count)
