@@ -5,7 +5,7 @@ const orders = ['0011', '0101', '0110', '1001', '1010', '1100']
 
 /**
  * Whether a control is asked before the run that it stands beside. That is left to chance, so that a provider that takes turns, such
- * as two servers behind one address, is no effect of a change; and balanced, so that it is none of three pairs either. The same pair
+ * as two servers behind one address, is no effect of a change; and balanced, which three pairs need as well. The same pair
  * of the same tape has the same order each time.
  *
  * @param pair - its place among all pairs
