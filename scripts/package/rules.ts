@@ -1,5 +1,5 @@
 /** Bytes of the tarball. */
-export const maxTarball = 1024 ** 2
+export const maxTarball = 1_100_000
 /** Packages that `npm install vitest-harvest` installs beside Vitest, ours not counted. */
 export const maxInstalled = 20
 
