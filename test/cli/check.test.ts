@@ -42,7 +42,7 @@ describe('harvest check', () => {
           expected  one of pass, fail
           found     "maybe"
         5:1
-          expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, ok, bad, constants, approved, accepted, proven, replaces, history
+          expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, states, rules, outcome, oracle, ok, bad, constants, approved, accepted, proven, replaces, history
           found     the key "titel"
           → did you mean title?
         → to see what was edited: git diff -- recordings/golden/a.case.yaml
