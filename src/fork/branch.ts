@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { isGiven, noteGiven } from '../live/given.ts'
+import { replacesCall } from '../live/lost-calls.ts'
 import { lateIn, type LateRedactor, redactedAgain } from '../privacy/index.ts'
 import {
   branchFlag,
@@ -131,6 +133,8 @@ function withoutLate(tape: Tape, { header, shared, own, before, close }: Made, l
     if (isDeepStrictEqual(event, was)) return was
     const parent = isStep(was) && !onTape.has(was) ? stepBehind(was) : was
     if (isStep(event) && parent !== undefined && isStep(parent)) standsFor(event, parent)
+    if (isGiven(was)) noteGiven(event)
+    replacesCall(event, was)
     return event
   })
   const other = events.slice(0, shared.length).find((event, at) => event !== shared[at])

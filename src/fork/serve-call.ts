@@ -4,6 +4,7 @@ import { decoderFor } from '../replay/cut.ts'
 import { observeInside, observeValues } from '../replay/observe-answer.ts'
 import type { CallState } from '../match/step.ts'
 import { servedPieces } from '../playback/pieces.ts'
+import { noteGiven } from '../live/given.ts'
 import { CallSockets } from '../live/lost-calls.ts'
 import { never } from '../seam/intercept/index.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
@@ -72,6 +73,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields, write: SeamCall[
   run.skipInside(event.n)
   observeInside(run, step)
   const heard = run.account.began<CallEvent>(fields, event)
+  noteGiven(heard.event)
   run.gate.asked(items[0])
   if (event.sync) {
     run.gate.done(items)
@@ -164,6 +166,7 @@ function played(
     observeInside(run, step)
   }
   const heard = run.account.began<CallEvent>(fields, step?.event)
+  noteGiven(heard.event)
   heard.differs()
   if (event.sync) {
     heard.event.sync = true

@@ -1,6 +1,7 @@
 // Over 300 lines: the ways a request of a fork is answered share how it is written down.
 import type { GateItem } from '../match/delivery.ts'
 import { decodeBody, readModelCall } from '../providers/index.ts'
+import { noteGiven } from '../live/given.ts'
 import { usageOf } from '../live/index.ts'
 import { errorAgain } from '../replay/error-again.ts'
 import { observe } from '../replay/observe-answer.ts'
@@ -125,6 +126,7 @@ function inPlace(
   }
   run.drifted(step, headerDrift(event.request.headers, fields.request.headers, comparison))
   const heard = began(run, { fields, sent }, event)
+  noteGiven(heard.event)
   // What was asked is what was recorded; headers and host may be those of this machine.
   if (event.oneWay) heard.event.oneWay = true
   const { response: recorded, error } = event
@@ -217,6 +219,7 @@ function played(
     if (isKept) run.answerSent()
   }
   const heard = began(run, sending, step?.event)
+  noteGiven(heard.event)
   heard.differs()
   if (event.oneWay) heard.event.oneWay = true
   let isOver = false

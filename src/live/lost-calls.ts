@@ -2,6 +2,7 @@ import { errorMonitor, type EventEmitter } from 'node:events'
 import { isMap } from '../json/canonical.ts'
 import { hearSockets } from '../seam/intercept/index.ts'
 import type { CallEvent, Json, TapeEvent } from '../tape/index.ts'
+import { isGiven } from './given.ts'
 
 /** Calls that returned, and the server that they had not reached. */
 const swallowed = new WeakMap<TapeEvent, string>()
@@ -28,6 +29,12 @@ export class CallSockets {
   }
 }
 
+/** What is known of a call besides its event is known of the one in its place, which says less. */
+export function replacesCall(event: TapeEvent, was: TapeEvent): void {
+  const said = swallowed.get(was)
+  if (said !== undefined) swallowed.set(event, said)
+}
+
 /** A call of a wrapped function that runs for real, and found its database or another server down, as it did not when recorded. */
 export function lostCallIn(
   events: readonly TapeEvent[],
@@ -40,7 +47,8 @@ export function lostCallIn(
   const answered = new Set(calls.flatMap((event) => (isAnswered(event) ? [asked(event)] : [])))
   for (const event of calls.toReversed()) {
     const error = unconnectedIn(event)
-    if (error === undefined || ofTape.has(event) || known.has(event.name) || answered.has(asked(event))) continue
+    if (error === undefined || ofTape.has(event) || isGiven(event)) continue
+    if (known.has(event.name) || answered.has(asked(event))) continue
     return { event, said: error }
   }
   return undefined

@@ -3,6 +3,7 @@ import { askedIn, isUnderWay, readModelCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
 import { originOf } from '../match/address.ts'
 import { lostCallIn } from './lost-calls.ts'
+import { isGiven } from './given.ts'
 import { isEndOfModel } from './model-ends.ts'
 import { isOfEvents } from '../replay/left-early.ts'
 import { type CallEvent, type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
@@ -57,12 +58,12 @@ export function unreachedIn(
   const known = then.failures.filter(({ event }) => !got.has(questionOf(event)))
   const { failures, answered } = outcomesOf(exchangesIn(events), before)
   const hedges = new Set(then.failures.flatMap(({ event }) => hedgesOf(event, then.answered)))
-  // What a tape answered was not asked for real.
+  // What a tape or the plan of a fork answered was not asked for real.
   const ofTape = new Set<TapeEvent>(recorded)
   const alikeOf = ({ key }: Failure): readonly Failure[] => known.filter((one) => one.key === key)
   const all = failures.filter((failed) => {
     const { event, isItsWay } = failed
-    if (ofTape.has(event) || hedgesOf(event, answered).some((pair) => hedges.has(pair))) return false
+    if (ofTape.has(event) || isGiven(event) || hedgesOf(event, answered).some((pair) => hedges.has(pair))) return false
     const alike = alikeOf(failed)
     if (isItsWay && alike.length > 0) return false
     const place = placeOf(event, answered)
@@ -337,7 +338,7 @@ export function keptWaiting({
 }): UnreachedFacts | undefined {
   const calls = callsIn(events)
   const call = calls.at(-1)
-  const last = call && failureOf(call, callsIn(tape.events))
+  const last = call && !isGiven(call) ? failureOf(call, callsIn(tape.events)) : undefined
   if ((waitsForModel !== true && last === undefined) || questionsIn(events) > questionsIn(tape.events)) return undefined
   // One that was refused waits to be asked again.
   return last?.status === undefined ? { because: unansweredText } : unreachedFacts(last)

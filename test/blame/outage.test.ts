@@ -10,9 +10,17 @@ import { forkSourceOf, type ForkSourceOptions } from '../../src/blame/fork-sourc
 import { createOracle } from '../../src/blame/oracle.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
 import { unreachedIn } from '../../src/live/unreached.ts'
+import { forkTape } from '../../src/fork/index.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
-import { readTape, type Tape } from '../../src/tape/index.ts'
+import {
+  decodeBytes,
+  encodeBytes,
+  readTape,
+  type RecordedResponse,
+  type Step,
+  type Tape,
+} from '../../src/tape/index.ts'
 import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -134,7 +142,32 @@ describe('a run whose provider fails in its middle', () => {
   test('is graded where it failed like that when it was recorded', async () => {
     expect(await draw(await record(2), 2)).toEqual({ grade: 'bad', because: undefined })
   })
+
+  test.each<[string, string, (response: RecordedResponse) => object]>([
+    ['a refusal', 'now no', (response) => ({ response: { ...response, status: 503 } })],
+    ['a lost connection', 'now no', ({ moment }) => ({ response: undefined, error: { message: 'reset', moment } })],
+    ['a message of which nothing comes', '', (response) => ({ response: withText(response, '') })],
+  ])('is graded where the failure is the change that is tried: %s', async (_, ends, change) => {
+    const tape = await record(0)
+    said = 'now'
+    const failed = (step: Step): Step => {
+      if (step.kind !== 'exchange' || step.response === undefined) throw new TypeError('no answer to change')
+      return { ...step, ...change(step.response) } as Step
+    }
+    const tail = { from: 'live', budget: openBudget({}) } as const
+    const run = await forkTape(tape, agent, { keep: 1, changes: [{ step: 1, rewrite: failed, always: true }], tail })
+    expect(unreachedIn(run.events, tape.events, false)).toBeUndefined()
+    expect(run.outcome).toEqual({ status: 'returned', value: ends })
+  })
 })
+
+/** A whole answer of a chat model with another text. */
+function withText(response: RecordedResponse, text: string): RecordedResponse {
+  const [[n, at] = [0, 0]] = response.chunks
+  const body = JSON.parse(response.chunks.map(([, , bytes]) => decodeBytes(bytes).toString()).join(''))
+  Object.assign(body.choices[0], { message: { ...body.choices[0].message, content: text }, finish_reason: 'stop' })
+  return { ...response, chunks: [[n, at, encodeBytes(Buffer.from(JSON.stringify(body)))]] }
+}
 
 describe('a run whose last question failed when it was recorded', () => {
   type Fault = 503 | 400 | 401 | 'credit' | 'reset' | 'silence' | undefined
