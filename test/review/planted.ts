@@ -64,6 +64,10 @@ export const planted: readonly (readonly [string, string])[] = [
   [edit(['[round, format]', '[round]']), 'tools: the code of format is not run any more'],
   [edit(['timeout: 5000', 'timeout: 50000']), 'timeout: 5000 ms → 50000 ms'],
   [edit(['timeout: 5000\n', '']), 'timeout: 5000 ms → none'],
+  [
+    edit(['rules:\n', "states:\n  - { of: cart, call: 2, changes: [{ path: '' }] }\nrules:\n"]),
+    'states: snapshot 2 of cart is not expected any more',
+  ],
   [edit(['lookup_order(order_id)', 'lookup_order(*)']), 'baseline: lookup_order(order_id) → lookup_order(*)'],
   [edit(['- lookup_order(order_id)', "- '*'"]), 'baseline: lookup_order(order_id) → *'],
   [edit(['amount: 25', 'amount']), 'baseline: refund(amount: 25, order_id) → refund(amount, order_id)'],
@@ -97,6 +101,10 @@ export const planted: readonly (readonly [string, string])[] = [
 
 /** Changes after which a case asserts no less than the base. */
 export const good: readonly (readonly [string, string])[] = [
+  [
+    'another state is expected',
+    edit(['rules:\n', 'states:\n  - { of: cart, changes: [{ path: /total, value: 20 }] }\nrules:\n']),
+  ],
   ['nothing', base],
   ['a title', edit(['Never refunds more', 'It never refunds more'])],
   ['a tag', edit(['[golden]', '[golden, incident]'])],
