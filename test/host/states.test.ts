@@ -110,3 +110,20 @@ it('of snapshots is accepted with the input and the calls in one update: one tha
   expect(await run({ ...now, SAID: 'No.' })).toMatchObject({ code: 1, meta: { code: 'HARVEST_STATES' } })
   expect(await run({ ...now, MORE: '' })).toMatchObject({ code: 1, meta: { code: 'HARVEST_STATES' } })
 })
+
+it('in a test by hand leads to another recording: there is no case to update', async () => {
+  project.write(
+    'src/desk.test.ts',
+    `import { test } from 'vitest'
+import { replay } from 'vitest-harvest/vitest'
+import { desk } from './desk.ts'
+test('desk', () => replay('recordings/golden/refund.tape.jsonl', desk))
+`,
+  )
+  expect(await run({}, 'src/desk')).toMatchObject({ code: 0 })
+  const { code, output } = await run(politer, 'src/desk')
+  expect(code).toBe(1)
+  expect(output).toContain('input.messages[1].content: Refunded 25 EUR {+, sorry+}.')
+  expect(output).toContain('→ if the new behaviour is right: record the run again')
+  expect(output).not.toContain('--update-recordings')
+})
