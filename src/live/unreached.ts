@@ -4,9 +4,17 @@ import { requestText } from '../providers/exchange.ts'
 import { originOf } from '../match/address.ts'
 import { lostCallIn } from './lost-calls.ts'
 import { isGiven } from './given.ts'
-import { isEndOfModel } from './model-ends.ts'
+import { isEndOfModel, isSilentEnd } from './model-ends.ts'
 import { isOfEvents } from '../replay/left-early.ts'
-import { type CallEvent, type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
+import { at, listAt, textAt } from '../json/canonical.ts'
+import {
+  type CallEvent,
+  type ExchangeEvent,
+  type Json,
+  responseBytes,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
 
 /** A model or a service that gave a run no whole answer. */
 export interface Unreached {
@@ -199,7 +207,7 @@ function failureOf(
   if (response === undefined) return failure(event, error ? unconnected(noModel, error.message) : { because: noModel })
   const { status } = response
   if (status >= 400) {
-    const said = messageIn(responseBytes(event).toString('utf8'))
+    const said = messageIn(event)
     const lost = { because: `${refused} ${status}`, status, ...(said === undefined ? {} : { said }) }
     if (status >= 500 || outages.has(status)) return failure(event, lost)
     // The same refusal is in the same words, but for numbers and ids.
@@ -260,8 +268,9 @@ function lackOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): string 
   if (hasNoEnd(event, others)) return 'it has no end'
   if (event.response?.end === undefined) return undefined
   const known = othersOf(event, others)
-  // As a model that is done speaks, it says nothing: a message of which nothing came.
-  const isDone = /^(?:stop|end_?turn|completed?|finish(?:ed)?|eos(?:_token)?)$/i.test(finishOf(event) ?? '')
+  // A filter that takes all of an answer away leaves nothing of the model either.
+  const finish = finishOf(event)
+  const isDone = finish !== undefined && !isUnderWay({ finish }) && !isSilentEnd(finish)
   if (isDone && !saysSomething(event) && known.some(saysSomething) && known.every(saysSomething))
     return 'it says nothing'
   const streamed = known.filter(isStreamAsked)
@@ -273,9 +282,12 @@ function isStreamAsked(event: ExchangeEvent): boolean {
   return readModelCall(event)?.request.params['stream'] === true
 }
 
+/** A filter that took an answer away left its own word for the model's. */
 function saysSomething(event: ExchangeEvent): boolean {
-  const said = readModelCall(event)?.response
-  return (said?.text ?? '') !== '' || (said?.toolCalls.length ?? 0) > 0 || said?.refusal !== undefined
+  const { text = '', toolCalls = [], refusal, finish } = readModelCall(event)?.response ?? {}
+  return (
+    text.trim() !== '' || toolCalls.length > 0 || (refusal !== undefined && (refusal !== finish || isSilentEnd(finish)))
+  )
 }
 
 /**
@@ -285,13 +297,20 @@ function saysSomething(event: ExchangeEvent): boolean {
 function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
   const { response } = readModelCall(event) ?? {}
   if (event.response?.end === undefined || (response?.finish ?? response?.error) !== undefined) return false
-  if (
-    saysSomething(event) &&
-    (!isOfEvents(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]'))
-  )
-    return false
+  if (saysSomething(event) && (isOfEvents(event.response) ? isLastWordThere(event) : !isEndOpen(event))) return false
   const answered = othersOf(event, others)
   return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
+}
+
+function isLastWordThere(event: ExchangeEvent): boolean {
+  return responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]')
+}
+
+/** Whether a whole answer says in so many words that it has not ended: `"finish_reason": null`. */
+function isEndOpen(event: ExchangeEvent): boolean {
+  const body = parsedBody(event)
+  const ends = [body, ...listAt(body, 'choices')].flatMap((one) => [at(one, 'finish_reason'), at(one, 'stop_reason')])
+  return ends.includes(null)
 }
 
 /**
@@ -397,14 +416,17 @@ export function isOfService(because: string): boolean {
 }
 
 /** `{"error":{"message":"…"}}` and its kin; other bodies are pages of a proxy. */
-function messageIn(body: string): string | undefined {
+function messageIn(event: ExchangeEvent): string | undefined {
+  const body = parsedBody(event)
+  const error = at(body, 'error') ?? body
+  return typeof error === 'string' ? error : textAt(error, 'message')
+}
+
+/** Null: it is no JSON. */
+function parsedBody(event: ExchangeEvent): Json {
   try {
-    const value: unknown = JSON.parse(body)
-    const { error = value } = value as { readonly error?: unknown }
-    const message = typeof error === 'string' ? error : (error as { readonly message?: unknown } | null)?.message
-    return typeof message === 'string' ? message : undefined
+    return JSON.parse(responseBytes(event).toString('utf8')) as Json
   } catch {
-    // No JSON, or null: there is no message to show.
-    return undefined
+    return null
   }
 }

@@ -2,7 +2,7 @@ import type { Json } from '../tape/types.ts'
 import { decodeBody } from '../wire/decode.ts'
 import { type Draft, finishDraft, newDraft } from './draft.ts'
 import { readFrames } from '../wire/frames.ts'
-import { at, isList, isMap, listAt, textAt } from '../json/canonical.ts'
+import { at, isList, isMap, listAt, numberAt, textAt } from '../json/canonical.ts'
 import { readAiGateway } from './responses/ai-gateway.ts'
 import { readAnthropic } from './responses/anthropic.ts'
 import { readAssistants } from './responses/assistants.ts'
@@ -114,15 +114,20 @@ function readerOf(dialect: Dialect): Reader {
   }
 }
 
-/** Errors look alike in all dialects: `{ error: { type | code | status } }`, `{ type: 'error' }`, `{ __type }`. */
+/**
+ * Errors look alike in all dialects: `{ error: { type | code | status } }`, `{ type: 'error' }`, `{ __type }`; MiniMax has
+ * `{ base_resp: { status_code } }` beside the rest.
+ */
 function readError(value: Json, draft: Draft): boolean {
   const error = at(value, 'error')
   const wrapped = at(value, 'detail') ?? at(value, '__type')
+  const ofMiniMax = numberAt(at(value, 'base_resp'), 'status_code') ?? 0
   if (typeof error === 'string' && error !== '') draft.error ??= textAt(value, 'type') ?? 'error'
   else if (isMap(error)) draft.error ??= errorClass(error)
   else if (isList(error) && error.length > 0) draft.error ??= errorClass(error[0] ?? null)
   else if (at(value, 'type') === 'error') draft.error ??= errorClass(value)
   else if (typeof wrapped === 'string' && at(value, '__type') !== undefined) draft.error ??= wrapped.replace(/^.*#/, '')
+  else if (ofMiniMax !== 0) draft.error ??= `base_resp_${ofMiniMax}`
   else return false
   // What is kept under an id tells its error beside everything else: a response, an interaction, a prediction.
   const isKept = ['response', 'interaction'].includes(textAt(value, 'object') ?? '') || isMap(at(value, 'urls'))

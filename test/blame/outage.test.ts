@@ -494,6 +494,65 @@ describe('a run whose provider fails in the middle of an answer', () => {
   })
 })
 
+describe('a run whose model answers whole, and says nothing', () => {
+  const said = { index: 0, message: { role: 'assistant', content: 'It' }, finish_reason: 'stop' }
+  const saying = (content: string | null, finish: string | null, more: object = {}) => ({
+    choices: [{ ...said, message: { ...said.message, content, ...more }, finish_reason: finish }],
+  })
+  let answer: object = { choices: [said] }
+  let counter = 0
+  const base = served(
+    createServer((request, response) => {
+      request.resume().on('end', () => {
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ id: `c${counter++}`, object: 'chat.completion', model: 'm', ...answer }))
+      })
+    }),
+  )
+  const grade = async (then: object, now: object): Promise<string> => {
+    let word = 'then'
+    const agent = async (): Promise<string> => {
+      const client = new OpenAI({ apiKey: 'k', baseURL: `${base()}/v1`, maxRetries: 0 })
+      const { choices } = await client.chat.completions.create({
+        model: 'm',
+        messages: [{ role: 'user', content: '?' }],
+      })
+      return (choices[0]?.message.content?.trim() || 'someone else will') + word
+    }
+    answer = then
+    const draw = await forksOf(agent)
+    answer = now
+    word = 'now'
+    return textOf(await draw())
+  }
+  const torn = 'ungraded: A model broke off its answer: '
+
+  test.each([
+    ['a text that is empty', saying('', 'stop'), 'it says nothing'],
+    ['a text of spaces', saying(' \n\t', 'stop'), 'it says nothing'],
+    ['calls without one', saying(null, 'tool_calls', { tool_calls: [] }), 'it says nothing'],
+    ['a filter that took all', saying('', 'content_filter'), 'it says nothing'],
+    ['an end that is open', saying('I', null), 'it has no end'],
+    ['a failure beside its choice', { ...saying('I', 'stop'), base_resp: { status_code: 1002 } }, 'base_resp_1002'],
+  ])('has no grade: %s', async (_, now, because) => {
+    expect(await grade({ choices: [said] }, now)).toBe(torn + because)
+  })
+
+  test.each([
+    ['a limit that came before its first word', saying('', 'length')],
+    ['a refusal', saying(null, 'stop', { refusal: 'I cannot.' })],
+    ['no failure beside its choice', { ...saying('I', 'stop'), base_resp: { status_code: 0 } }],
+    ['no word of its end', { choices: [{ index: 0, message: { role: 'assistant', content: 'I' } }] }],
+  ])('is graded: %s', async (_, now) => {
+    expect(await grade({ choices: [said] }, now)).toBe('bad')
+  })
+
+  test('is graded where it said nothing, or had no end, when it was recorded', async () => {
+    expect(await grade(saying(null, 'tool_calls', { tool_calls: [] }), saying(' ', 'stop'))).toBe('bad')
+    expect(await grade(saying('It', null), saying('I', null))).toBe('bad')
+  })
+})
+
 describe('a run whose tools run for real', () => {
   let isDown = false
   let isRefused = false
