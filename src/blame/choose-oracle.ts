@@ -1,6 +1,7 @@
 import type { Case } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
+import { contradictionIn } from './contradiction.ts'
 import { canMeetBoth, type Expectation, parseExpectation, typedExpectations } from './expectation.ts'
 import type { Judging, OracleFunction } from './oracle.ts'
 import { waysToName } from './ways-to-name.ts'
@@ -30,17 +31,16 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
     const typed = typedExpectations({ ok, bad })
     const both = ok.find((text) => bad.includes(text))
     if (both !== undefined) throw okAndBad(both)
-    for (const [n, one] of typed.ok.entries()) {
-      const other = typed.ok.slice(n + 1).find((two) => !canMeetBoth(one, two))
-      if (other !== undefined) throw neverBoth(one, other)
-    }
+    requirePossible(typed)
     return { by: 'expectations', ok: typed.ok, bad: typed.bad }
   }
   const own = [kase?.ok ?? [], kase?.bad ?? []] as const
   if (kase !== undefined && own.flat().length > 0) {
     const read = (key: 'ok' | 'bad'): readonly Expectation[] =>
       (kase[key] ?? []).map((text) => parseExpectation(text, `${kase.file}:${kase.lines[key] ?? 1}:1, ${key}`))
-    return { by: 'expectations', ok: read('ok'), bad: read('bad') }
+    const said = { ok: read('ok'), bad: read('bad') }
+    requirePossible(said)
+    return { by: 'expectations', ...said }
   }
   const hasThrown = tape.close?.outcome.status === 'threw'
   // A known-bad run that threw is over when it returns, whichever calls it makes.
@@ -82,12 +82,25 @@ function okAndBad(text: string): HarvestError {
   })
 }
 
-/** Good runs meet all of `ok`. */
-function neverBoth(...both: readonly Expectation[]): HarvestError {
+/** Good runs meet all of `ok` and none of `bad`. */
+function requirePossible({ ok, bad }: Readonly<Record<'ok' | 'bad', readonly Expectation[]>>): void {
+  for (const [n, one] of ok.entries()) {
+    const other = ok.slice(n + 1).find((two) => !canMeetBoth(one, two))
+    if (other !== undefined) throw neverGood([one, other])
+  }
+  const found = contradictionIn(ok, bad)
+  if (found !== undefined) throw neverGood([found.one, found.other], bad.includes(found.other))
+}
+
+function neverGood(both: readonly Expectation[], isBad = false): HarvestError {
   return new HarvestError('HARVEST_ORACLE_CONFLICT', {
-    what: 'No run can meet both conditions',
-    where: { conditions: both.map(({ text }) => `--ok ${shellWord(neutralLine(text, 60))}`).join(' and ') },
-    why: 'A good run meets each --ok, so every run would be graded bad.',
+    what: isBad ? 'Each run that meets the one condition is bad by the other' : 'No run can meet both conditions',
+    where: {
+      conditions: both.map(({ option, text }) => `${option} ${shellWord(neutralLine(text, 60))}`).join(' and '),
+    },
+    why: isBad
+      ? 'So no run can be good, and every run would be paid for.'
+      : 'A good run meets each --ok, so every run would be graded bad.',
     fix: ['leave one of the two out'],
   })
 }

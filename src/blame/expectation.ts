@@ -55,6 +55,8 @@ export type Expectation =
  */
 export function parseExpectation(text: string, option: string): Expectation {
   const rule = ruleIn(text)
+  const twice = rule && argumentAskedTwice(rule)
+  if (twice !== undefined) throw wrong(text, option, `No call has two values of one argument: ${twice}.`)
   if (rule !== undefined)
     return { kind: 'rule', text, option, rule, isOfCall: isOneCall(rule), holds: (run) => isTrueOfRun(rule, run) }
   const [, path, sign, rest = ''] = /^([^=~(]+)([=~])(.*)$/s.exec(text) ?? []
@@ -117,6 +119,19 @@ function ruleIn(text: string): CompiledRule | undefined {
 /** `refund(amount=25)`: once such a call was made, nothing that follows takes it back. */
 function isOneCall({ expression }: CompiledRule): boolean {
   return expression.type === 'atom' && expression.atom.kind === 'call' && expression.atom.phase === undefined
+}
+
+/** `refund(amount: 25, amount: 30)`: an argument that is to have two values at once. */
+function argumentAskedTwice({ expression }: CompiledRule): string | undefined {
+  if (expression.type !== 'atom' || expression.atom.kind !== 'call') return undefined
+  const values = new Map<string, unknown>()
+  for (const condition of expression.atom.conditions) {
+    if (condition.op !== '=' || !('literal' in condition.value)) continue
+    const [key, { literal }] = [condition.path.join('.'), condition.value]
+    if (values.has(key) && values.get(key) !== literal) return key
+    values.set(key, literal)
+  }
+  return undefined
 }
 
 /** Whether an expectation asks for a call that is made, and for nothing else. */

@@ -38,6 +38,99 @@ describe('two conditions that no run can meet', () => {
     expect(() => read(ok)).toThrow('No run can meet both conditions')
   })
 
+  test.each<[readonly string[]]>([
+    [['never refund()', 'refund(amount: 25)']],
+    [['refund(amount: 25)', 'at most 0 refund()']],
+    [['refund(amount: 25)', 'refund(amount: 20)', 'at most 1 refund()']],
+    [['refund(amount = 25)', 'never refund(amount > 20)']],
+  ])('are refused where one is a limit of the calls that others ask for: %j', (ok) => {
+    expect(() => read(ok)).toThrow('No run can meet both conditions')
+  })
+
+  test.each<[readonly string[]]>([
+    [['at most 1 refund()', 'refund(amount: 25)', 'refund(order: 1)']],
+    [['at most 2 refund()', 'refund(amount: 25)', 'refund(amount: 20)']],
+    [['exactly 2 refund()', 'refund(amount: 25)']],
+    [['never refund() fails', 'refund(amount: 25)']],
+    [['never refund(amount > 25)', 'refund(amount: 25)']],
+    [['at most 1 refund() within 2 steps', 'refund(amount: 25)', 'refund(amount: 20)']],
+    [['never refund(amount > 20)', 'refund(*)']],
+  ])('are no calls and a limit that some run keeps: %j', (ok) => {
+    expect(read(ok)).toMatchObject({ by: 'expectations' })
+  })
+
+  test.each<[string, string]>([
+    ['refund(amount: 25)', 'refund(*)'],
+    ['refund(amount: 25)', 'refund(amount > 20)'],
+    ['refund(amount: 25, order: 1)', 'refund(amount: 25)'],
+    ['refund(amount = 25)', 'refund(amount)'],
+    ['refunded=25', 'refunded=*'],
+    ['order.total=26', 'order={"total":26}'],
+    ['answer=refused', 'answer~^ref'],
+  ])('are refused where a run that meets the one is bad by the other: %s, %s', (ok, notOk) => {
+    expect(() => chooseJudging(bad, { ok: [ok], bad: [notOk] })).toThrow('is bad by the other')
+    const kase = parseCase(
+      `case: a\nagent: a\ntape: a.tape.jsonl\nexpect: fail\nok: [${JSON.stringify(ok)}]\nbad: [${JSON.stringify(notOk)}]\n`,
+      'a.case.yaml',
+    )
+    expect(() => chooseJudging(bad, { case: kase })).toThrow('is bad by the other')
+  })
+
+  test.each<[string, string]>([
+    ['refund(*)', 'refund(amount: 25)'],
+    ['refund(amount: 25)', 'refund(amount > 25)'],
+    ['refund(amount > 20)', 'refund(amount > 30)'],
+    ['refund(amount: 25)', 'audit()'],
+    ['refunded=*', 'refunded=25'],
+    ['refunded=*', 'refunded~[*]'],
+    ['order={"total":26}', 'order~total'],
+    ['answer~ref', 'answer=refused'],
+  ])('are no two of which a run meets the one alone: %s, %s', (ok, notOk) => {
+    expect(chooseJudging(bad, { ok: [ok], bad: [notOk] })).toMatchObject({ by: 'expectations' })
+  })
+
+  test('are none of what one run met: its calls, limits that it kept, and calls that it did not make', () => {
+    const name = fc.constantFrom('refund', 'audit')
+    const args = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 0, max: 2 }))
+    const call = fc.record({ name, args, kept: fc.nat(7) })
+    const textOf = (one: { readonly name: string; readonly args: object }): string =>
+      `${one.name}(${
+        Object.entries(one.args)
+          .map(([key, value]) => `${key}: ${value}`)
+          .join(', ') || '*'
+      })`
+    fc.assert(
+      fc.property(
+        fc.array(call, { minLength: 1, maxLength: 4 }),
+        call,
+        name,
+        fc.nat(2),
+        (made, other, limited, more) => {
+          const part = (args: object, kept: number): object =>
+            Object.fromEntries(Object.entries(args).filter((_, at) => (kept >> at) % 2 === 1))
+          // One call may be what two conditions ask for.
+          const ok = made.flatMap(({ name, args, kept }) =>
+            [kept, 7 - kept].map((k) => textOf({ name, args: part(args, k) })),
+          )
+          const most = made.filter((one) => one.name === limited).length + more
+          const isMade = made.some(
+            (one) =>
+              one.name === other.name && Object.entries(other.args).every(([key, value]) => one.args[key] === value),
+          )
+          const limits = [`at most ${most} ${limited}()`, ...(most === 0 ? [`never ${limited}()`] : [])]
+          const asked = { ok: [...ok, ...limits], bad: isMade ? [] : [textOf(other)] }
+          expect(chooseJudging(bad, asked)).toMatchObject({ by: 'expectations' })
+        },
+      ),
+    )
+  })
+
+  test('are not read from one call with two values of an argument', () => {
+    expect(() => read(['refund(amount: 25, amount: 30)'])).toThrow('No call has two values of one argument: amount.')
+    expect(() => read(['refund(amount = 25, amount = 30)'])).toThrow('two values of one argument')
+    expect(read(['refund(amount > 25, amount < 30)'])).toMatchObject({ by: 'expectations' })
+  })
+
   test('are no two that one run met', () => {
     const key = fc.constantFrom('a', 'b', 'c')
     const value = fc.letrec<{ json: Json }>((tie) => ({
