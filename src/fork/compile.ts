@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { isFields } from '../errors/options.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { decided } from './decide.ts'
 import { changeInput, changeOfStep, type Patch } from './patch.ts'
@@ -39,6 +40,8 @@ export function compilePlan(tape: Tape, given: ForkPlan): CompiledPlan {
   const answers = new Map<number, ChangedAnswer>()
   const marks = new Map<string, Json>()
   for (const change of plan.changes ?? []) {
+    requireChange(tape, change)
+
     if ('mark' in change) {
       marks.set(change.mark, change.data)
       continue
@@ -111,7 +114,25 @@ function checkPlan(tape: Tape, { keep, modes = {}, clockOffsetMs = 0, tail }: Fo
   }
   const { from } = tail as { readonly from: string }
   if (!['tape', 'reference', 'live', 'script'].includes(from))
-    throw badPlan(tape, `tail: { from: '${neutralLine(from)}' }`, 'tape, donor, live, script')
+    throw badPlan(tape, `tail: { from: '${neutralLine(from)}' }`, 'tape, reference, live, script')
+}
+
+/** A change from code without types may be anything. */
+function requireChange(tape: Tape, change: unknown): void {
+  const fields: { readonly [name: string]: unknown } = isFields(change) ? { ...change } : {}
+  const isOne =
+    typeof fields['mark'] === 'string' ||
+    typeof fields['rewrite'] === 'function' ||
+    Array.isArray(fields['attempts']) ||
+    isFields(fields['decide']) ||
+    (typeof fields['path'] === 'string' && 'value' in fields)
+  if (isOne) return
+  const given = Object.keys(fields).join(', ') || typeof change
+  throw badPlan(
+    tape,
+    `a change with ${neutralLine(given, 60)}`,
+    'path and value, rewrite, decide, attempts, mark and data',
+  )
 }
 
 function badPlan(tape: Tape, what: string, known: string): HarvestError {

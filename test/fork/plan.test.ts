@@ -303,6 +303,9 @@ test('what a tape cannot have is refused before anything runs', async () => {
     { keep: 1, modes: { 7: 'live' }, tail: offline },
     { keep: 1, tail: { from: 'cache' } },
     { keep: 1, changes: [{ step: 8, path: 'result', value: 1 }], tail: offline },
+    { keep: 1, changes: [{ step: 1, text: 'no' }], tail: offline },
+    { keep: 1, changes: [{ step: 1, path: 'result' }], tail: offline },
+    { keep: 1, changes: ['result'], tail: offline },
   ]
   for (const plan of plans) {
     await expect(forkTape(tape, shop, plan as ForkPlan)).rejects.toMatchObject({ code: 'HARVEST_FORK_PLAN' })
