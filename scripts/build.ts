@@ -48,7 +48,8 @@ const printed =
   /\/src\/report\/(?:confidence|conversation|describe|end|head|lanes|numbered|one-step|overlaps|run|spending)\.ts$/
 
 /** What reads and writes tapes, and what redacts. The finders of earlier tapes are no part of it: what records needs none. */
-const tape = /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present|shared-read)/
+const tape =
+  /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present|shared-read|temporary-folder)/
 const privacy = /\/src\/privacy\/(?!credentials|earlier\.ts|index\.ts|rules\.ts|second\/|first\/(?!names))/
 
 /** What reads the calls of models. */

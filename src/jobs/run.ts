@@ -1,16 +1,6 @@
 // Over 300 lines: one run of Vitest, what it is asked, and how it may end.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  watchFile,
-  unwatchFile,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, watchFile, unwatchFile, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { folderAbove, foldersBelow } from '../errors/above.ts'
@@ -37,6 +27,7 @@ import {
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { isOfSystem, tellUnkept, tryRoom, unwritable } from '../tape/kept-files.ts'
+import { openTemporaryFolder } from '../tape/temporary-folder.ts'
 import { threadBlocked } from './blocked.ts'
 import { type ProgramExit, outputOf, runProgram } from './program.ts'
 import { ownPath } from '../own-files.ts'
@@ -157,7 +148,7 @@ async function runAll(
 ): Promise<readonly (FinishedJob | FinishedTask | HarvestError)[]> {
   if (jobs.length === 0) return []
   // The real path: Vitest compares the paths of files it finds with those it was given.
-  const folder = onDisk(tmpdir(), () => mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-')))
+  const folder = onDisk(tmpdir(), () => openTemporaryFolder('jobs'))
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
   const module = join(folder, jobModuleName)

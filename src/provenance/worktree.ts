@@ -1,9 +1,9 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { realpathSync, rmSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { isOfGoneProcess, openTemporaryFolder } from '../tape/temporary-folder.ts'
 import { isCommit } from './commit.ts'
 import { commitArguments, inList, stateOf, topOf, unknownArguments, withoutOwnData } from './git.ts'
-import { askGit, type AskGit, gitAsker } from './git-asker.ts'
+import { type AskGit, gitAsker } from './git-asker.ts'
 
 /** A commit of this repository whose code may be the one before a fix. */
 export interface FormerCode {
@@ -69,7 +69,8 @@ export interface Worktree {
 }
 
 /**
- * Checks a commit out beside the work tree, which stays as it is, and takes it away again.
+ * Checks a commit out beside the work tree, which stays as it is, and takes it away again. Checkouts that killed processes left
+ * are taken away too; work trees of the user stay, also those whose disk is not there now.
  *
  * @param cwd - a folder of the repository
  * @throws HARVEST_GIT_UNREADABLE when git cannot check it out
@@ -77,13 +78,29 @@ export interface Worktree {
 export async function inWorktree<T>(cwd: string, commit: string, work: (tree: Worktree) => Promise<T>): Promise<T> {
   const ask = gitAsker(cwd)
   const top = realpathSync((await topOf(ask)) ?? '')
-  const root = join(mkdtempSync(join(realpathSync(tmpdir()), 'harvest-worktree-')), 'tree')
+  const root = join(openTemporaryFolder('worktree'), 'tree')
   try {
+    await remove(ask, (tree) => basename(tree) === 'tree' && isOfGoneProcess(basename(dirname(tree))))
     const settings = { mayFetch: true, silentMs: 120_000 }
     await ask((git) => git.raw('worktree', 'add', '--quiet', '--detach', root, commit), settings)
     return await work({ root, top, cwd: join(root, relative(top, realpathSync(cwd))) })
   } finally {
-    rmSync(join(root, '..'), { recursive: true, force: true })
-    await askGit(cwd, (git) => git.raw('worktree', 'prune'))
+    rmSync(dirname(root), { recursive: true, force: true })
+    await remove(ask, (tree) => tree === root)
+  }
+}
+
+/** Takes checkouts away, also one that git was killed at: that is locked. */
+async function remove(ask: AskGit, isMeant: (tree: string) => boolean): Promise<void> {
+  const listed = (await ask((git) => git.raw('worktree', 'list', '--porcelain'))) ?? ''
+  for (const [, path = ''] of listed.matchAll(/^worktree (.+)$/gm)) {
+    const tree = resolve(path)
+    if (!isMeant(tree)) continue
+    try {
+      rmSync(dirname(tree), { recursive: true, force: true })
+      await ask((git) => git.raw('worktree', 'remove', '--force', '--force', tree))
+    } catch {
+      // Another command did it meanwhile, or the last agent there still writes: the next one tries it again.
+    }
   }
 }

@@ -1,5 +1,4 @@
-import { copyFileSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { HarvestError } from '../../errors/index.ts'
@@ -7,6 +6,7 @@ import type { FinishedJob, Job } from '../../jobs/index.ts'
 import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import { commitsBefore, type FormerCode, inWorktree } from '../../provenance/index.ts'
 import type { PreparedFix } from '../../recordings/index.ts'
+import { openTemporaryFolder } from '../../tape/temporary-folder.ts'
 import { isExact } from '../preflight.ts'
 import { linkPackages } from './node-modules.ts'
 
@@ -44,7 +44,7 @@ export interface ShowOptions {
 
 /** Replays the case that is about to be written, with the fix and without it; writes nothing into the project. */
 export async function showFix(replacement: PreparedFix, options: ShowOptions): Promise<Shown> {
-  const folder = mkdtempSync(join(tmpdir(), 'harvest-fix-'))
+  const folder = openTemporaryFolder('fix')
   try {
     const tape = join(folder, basename(replacement.tapeFile))
     writeFileSync(tape, replacement.bytes, { mode: 0o600 })
