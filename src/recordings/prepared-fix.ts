@@ -13,6 +13,8 @@ import { refuseCut, refuseEmpty, refuseSecrets, refuseUnfinished } from './promo
 export interface PreparedFixOptions {
   readonly recordings: string
   readonly case: Case
+  /** What the case was read from. */
+  readonly text: string
   /** The tape the case has. */
   readonly tape: Tape
   /** The run of the fixed agent: a branch of it. */
@@ -31,7 +33,7 @@ export interface PreparedFixOptions {
 /** A case with another tape: everything about it was checked, and nothing is on disk yet. */
 export interface PreparedFix {
   readonly caseFile: string
-  /** The case as it reads now, and as it will. */
+  /** The case as it was read at the start, and as it will read. */
   readonly before: string
   readonly text: string
   readonly content: Case
@@ -43,12 +45,12 @@ export interface PreparedFix {
 /**
  * Puts a run of the fixed agent in the place of the tape of a case, which stays beside it as what the case `replaces`.
  *
- * @throws HARVEST_PROMOTE_… when the run cannot become the tape of a case; HARVEST_CASE_UNWRITABLE
+ * @throws HARVEST_PROMOTE_… when the run cannot become the tape of a case; HARVEST_CASE_UNWRITABLE; HARVEST_CASE_EDITED
  */
 export function prepareFix(options: PreparedFixOptions): PreparedFix {
-  const { recordings, case: kase, branch, tape: former, history } = options
+  const { recordings, case: kase, text: before, branch, tape: former, history } = options
   const caseFile = kase.file
-  const before = readRegularFile(caseFile).toString('utf8')
+  requireUnedited(caseFile, before)
   const bytes = Buffer.from(wholeTape(branch))
   const tapeFile = join(dirname(caseFile), freeName(kase))
   const tape = parseTape(bytes.toString('utf8'), tapeFile)
@@ -103,12 +105,17 @@ function freeName({ id, file, history = [] }: Case): string {
  */
 export function placeFix({ recordings, caseFile, before, text, tapeFile, bytes }: PreparedFix): void {
   refuseLinks(recordings, dirname(caseFile))
-  if (readRegularFile(caseFile).toString('utf8') !== before)
-    throw new HarvestError('HARVEST_CASE_EDITED', {
-      what: 'The case was edited meanwhile, so nothing was written',
-      where: { case: caseFile },
-      fix: ['run the command again: runs that were made are kept'],
-    })
+  requireUnedited(caseFile, before)
   writeFileAtomic(tapeFile, bytes, { exclusive: true })
   writeFileAtomic(caseFile, text)
+}
+
+function requireUnedited(caseFile: string, before: string): void {
+  if (readRegularFile(caseFile).toString('utf8') === before) return
+  throw new HarvestError('HARVEST_CASE_EDITED', {
+    what: 'The case was edited meanwhile, so nothing was written',
+    where: { case: caseFile },
+    why: 'An editor or another command changed it. Runs that were kept need not be paid again.',
+    fix: ['to fix the case as it is now: the same command, without --no-cache'],
+  })
 }

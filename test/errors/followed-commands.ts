@@ -145,6 +145,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/blame.test.ts',
       'a second blame of the tape is refused while one runs; one that was killed locks nothing',
     ],
+    'once it has ended, to go on with its runs': [
+      'test/cli/fix-at-once.test.ts',
+      'a second fix of the case is refused while one runs, before it asks a model; one that was killed locks nothing',
+    ],
   },
   'src/blame/mutations.ts': {
     'to see what the run holds': [

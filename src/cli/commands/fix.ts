@@ -4,17 +4,19 @@ import { resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { evidenceOf } from '../../blame/fix-control.ts'
 import type { FixAnswer, FixProgress } from '../../blame/fix-task.ts'
-import { type Case, requireTapeFile } from '../../cases/index.ts'
+import { lockFix } from '../../blame/ledger-lock.ts'
+import { type Case, parseCase, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
-import { placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
+import { forksFolder, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
 import { commitsBefore } from '../../provenance/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { money } from '../../report/spending.ts'
 import { type Json, readTape, stepsOf } from '../../tape/index.ts'
 import { requireClosed } from '../../tape/closed.ts'
+import { requireRoom } from '../../tape/kept-files.ts'
 import { requireReplayable } from '../../tape/grade.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -35,7 +37,7 @@ import type { Use } from '../../live/index.ts'
 import { passedLines } from '../passed-limit.ts'
 import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
 import { knownRuns, withReference } from '../known-runs.ts'
-import { describeSpent, readLivePlan } from '../live.ts'
+import { describeSpent, readLivePlan, saysToPay } from '../live.ts'
 import { toolsHere, toolsWords, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
@@ -51,10 +53,11 @@ export const fixCommand: Command = {
   ...fixSpec,
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
-    const kase = openCase(recordings, given.args[0] ?? '')
+    const { kase, text } = openCase(recordings, given.args[0] ?? '')
     const tapeFile = resolve(requireTapeFile(kase))
     await requireRevision(given)
-    const { answer, interrupted } = await runOn(given, kase, tapeFile, recordings, screen)
+    using _lock = lockOf(given, kase, tapeFile, recordings)
+    const { answer, interrupted } = await runOn(given, { kase, text, tapeFile, recordings }, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (interrupted !== undefined) return stopped(answer, interrupted, kase, given, screen)
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
@@ -69,7 +72,7 @@ export const fixCommand: Command = {
     const chosenFor = { kase, recordings, gradedBy: answer.gradedBy, steps }
     const choice = chooseRun(answer.runs, chosenFor)
     requireShown(answer, chosenFor)
-    const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
+    const { replacement, shown } = await show(given, { kase, text, tapeFile, answer, choice, recordings }, screen)
     if (!given.has('json')) {
       printShown(choice, { answer, shown }, screen)
       printDifference(replacement, screen)
@@ -85,10 +88,29 @@ export const fixCommand: Command = {
   },
 }
 
-function openCase(recordings: string, word: string): Case {
-  const { case: kase, error } = findCaseToRun(recordings, word)
-  if (kase === undefined || error !== undefined) throw error ?? new TypeError(`${word} is neither read nor refused`)
-  return kase
+interface OpenedCase {
+  readonly kase: Case
+  /** What it was read from: a case that reads otherwise in the end is not written over. */
+  readonly text: string
+}
+
+function openCase(recordings: string, word: string): OpenedCase {
+  const { case: found, error } = findCaseToRun(recordings, word)
+  if (found === undefined || error !== undefined) throw error ?? new TypeError(`${word} is neither read nor refused`)
+  const text = readFileSync(found.file, 'utf8')
+  return { kase: parseCase(text, found.file), text }
+}
+
+/**
+ * Keeps other fixes of the case from running meanwhile, before anything is spent. One that may neither pay nor write locks nothing.
+ *
+ * @throws HarvestError `HARVEST_RECORDINGS_WRITE`, `HARVEST_FIX_RUNNING`
+ */
+function lockOf(given: CommandInput, { id }: Case, tapeFile: string, recordings: string): Disposable | undefined {
+  if (!saysToPay(given) && !given.has('yes')) return undefined
+  const folder = forksFolder(recordings, tapeFile)
+  requireRoom(folder, 0)
+  return lockFix(folder, id)
 }
 
 function agentOf(given: CommandInput): { readonly agent?: string } {
@@ -106,9 +128,7 @@ async function requireRevision(given: CommandInput): Promise<void> {
 
 async function runOn(
   given: CommandInput,
-  kase: Case,
-  tapeFile: string,
-  recordings: string,
+  { kase, text, tapeFile, recordings }: Omit<Fixed, 'answer' | 'choice'>,
   screen: Screen,
 ): Promise<{ readonly answer: FixAnswer; readonly interrupted?: HarvestError }> {
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
@@ -128,7 +148,7 @@ async function runOn(
     {
       tape: tapeFile,
       ...agentOf(given),
-      case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') },
+      case: { file: resolve(kase.file), text },
       timeoutMs,
       task: { name: 'fix', options: JSON.parse(JSON.stringify(request)) as Json },
     },
@@ -255,8 +275,7 @@ function changedTool({ keep }: FixAnswer, tapeFile: string, given: CommandInput)
   return isAnswered || step === undefined || step.kind === 'exchange' ? undefined : step.name
 }
 
-interface Fixed {
-  readonly kase: Case
+interface Fixed extends OpenedCase {
   readonly tapeFile: string
   readonly answer: FixAnswer
   readonly choice: Choice
@@ -266,7 +285,7 @@ interface Fixed {
 /** Shows the new case green with the fix and red without it, before anything is written. */
 async function show(
   given: CommandInput,
-  { kase, tapeFile, answer, choice, recordings }: Fixed,
+  { kase, text, tapeFile, answer, choice, recordings }: Fixed,
   screen: Screen,
 ): Promise<{ readonly replacement: PreparedFix; readonly shown: Shown }> {
   const tape = requireClosed(readTape(tapeFile))
@@ -276,6 +295,7 @@ async function show(
     prepareFix({
       recordings,
       case: kase,
+      text,
       tape,
       branch,
       history: { at, graded: gradedText(choice, answer), without },
@@ -294,7 +314,7 @@ async function show(
     tapeFile,
     ...(revision === undefined ? {} : { without: revision }),
     ...agentOf(given),
-    onProgress: (text) => screen.progress(text),
+    onProgress: (progress) => screen.progress(progress),
   })
   screen.progress('')
   const { verdict } = shown.withFix
