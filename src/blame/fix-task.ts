@@ -110,6 +110,8 @@ export interface FixAnswer {
   readonly isControlled: boolean
   /** The same runs with models asked as recorded, each made after the run it stands beside; empty unless controlled. */
   readonly controls: readonly FixRun[]
+  /** The same command has the live runs again: all of them were kept. */
+  readonly isKept: boolean
   /** What models used in this session, those that graded too. */
   readonly spent: Spent
   /** The part of it that grading used; absent where no model was asked for that. */
@@ -161,7 +163,7 @@ export const fixTask: Task = async (asked, context) => {
   if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
   const steps = stepsOf(tape)
   const stoodFor = steps.slice(offline.keep).filter(isModelCall)
-  const answerOf = ({ runs, controls }: LiveRuns): FixAnswer => ({
+  const answerOf = ({ runs, controls, isKept }: LiveRuns): FixAnswer => ({
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
     isOffline: offline.isWhole,
@@ -171,6 +173,7 @@ export const fixTask: Task = async (asked, context) => {
     runs,
     isControlled,
     controls,
+    isKept,
     spent: context.budget.total,
     ...(session.heard.length === 0
       ? {}
@@ -191,12 +194,13 @@ export const fixTask: Task = async (asked, context) => {
     ? {
         runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)],
         controls: [],
+        isKept: false,
       }
     : request.isLive
       ? await runSteadily(session, unchanged, (names) =>
           runLive(offline.keep, isControlled, session, names, (known) => tellRuns(answerOf(known), context)),
         )
-      : { runs: [], controls: [] }
+      : { runs: [], controls: [], isKept: false }
   return JSON.parse(JSON.stringify(answerOf(made))) as Json
 }
 
@@ -316,6 +320,7 @@ async function runSteadily<T>(
 interface LiveRuns {
   readonly runs: readonly FixRun[]
   readonly controls: readonly FixRun[]
+  readonly isKept: boolean
 }
 
 /**
@@ -345,6 +350,7 @@ async function runLive(
   const runs: FixRun[] = []
   const controls: FixRun[] = []
   let keep = most
+  let isKept = code !== undefined
   let known: KeptPairs | undefined
   while (runs.length < request.runs || (isControlled && controls.length < request.runs)) {
     if (known?.keep !== keep) {
@@ -376,16 +382,16 @@ async function runLive(
       continue
     }
     if (kept === undefined && key !== undefined) {
-      keepFork(request.folder, key, fork, context.surroundings.reads(fork.run?.keyVariables))
+      isKept = keepFork(request.folder, key, fork, context.surroundings.reads(fork.run?.keyVariables)) && isKept
       made.push(key)
     }
     const run = await graded(fork, session, kept !== undefined)
     if (isControl) controls.push(run)
     else runs.push(run)
-    tell({ runs, controls })
+    tell({ runs, controls, isKept })
     if (run.fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
   }
-  return { runs, controls }
+  return { runs, controls, isKept }
 }
 
 /** Runs of earlier sessions that count, each followed by its control where there are any; `undefined` for one to be made. */

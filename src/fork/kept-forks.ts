@@ -169,12 +169,14 @@ export function requirePlace(tape: Tape, folder: string): void {
  * Keeps a fork, whole or not at all. A fork that was not paid for, or that was given up, is not kept: asked again it may go on.
  *
  * The folder keeps itself out of git: a branch holds what its tape holds. Where it cannot be written, whoever listens hears it.
+ *
+ * @returns `false` where it cannot be written
  */
-export function keepFork(folder: string, key: string, fork: FinishedFork, reads: RunReads): void {
-  if (fork.problems.some(({ code }) => isPassing(code))) return
+export function keepFork(folder: string, key: string, fork: FinishedFork, reads: RunReads): boolean {
+  if (fork.problems.some(({ code }) => isPassing(code))) return true
   const kept: KeptFork = { fork, reads, session: thisSession }
   const file = fileOf(folder, key)
-  keepIfPossible(file, () => {
+  return keepIfPossible(file, () => {
     makeKeptFolder(folder)
     writeKeptFile(file, JSON.stringify(kept))
   })

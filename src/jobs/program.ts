@@ -133,6 +133,13 @@ function forwardSignals(send: (signal: NodeJS.Signals) => void, isOurs: boolean)
   }
 }
 
+/** Hears signals that would end this process, until it is disposed: what is under way can be cleaned up first. */
+export function hearSignals(): Disposable & { readonly signal: AbortSignal } {
+  const heardOne = new AbortController()
+  const release = forwardSignals(() => heardOne.abort(), true)
+  return { signal: heardOne.signal, [Symbol.dispose]: release }
+}
+
 function signalNumber(signal: NodeJS.Signals | null): number {
   return signal === null ? 0 : constants.signals[signal]
 }

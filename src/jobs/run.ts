@@ -387,11 +387,16 @@ const keepsForks: Readonly<Record<TaskName, boolean>> = {
 
 function interrupted(jobs: readonly Job[]): HarvestError {
   const isKept = jobs.some(({ task }) => task !== undefined && keepsForks[task.name])
-  return new HarvestError('HARVEST_CLI_INTERRUPTED', {
+  return new HarvestError('HARVEST_CLI_INTERRUPTED', interruptedFacts(isKept))
+}
+
+/** @param isKept - whether forks that ended are kept for the same command */
+export function interruptedFacts(isKept: boolean): HarvestError['facts'] {
+  return {
     what: 'Interrupted before the result was complete',
     why: `Nothing is running any more. ${isKept ? 'Finished forks are kept, as long as the code is the same.' : 'Its runs are not kept.'}`,
     fix: [isKept ? 'to go on: the same command, without --no-cache' : 'to begin again: the same command'],
-  })
+  }
 }
 
 function unreachable(exit: ProgramExit): HarvestError {

@@ -6,9 +6,10 @@ import { evidenceOf } from '../../blame/fix-control.ts'
 import type { FixAnswer, FixProgress } from '../../blame/fix-task.ts'
 import { lockFix } from '../../blame/ledger-lock.ts'
 import { type Case, parseCase, requireTapeFile } from '../../cases/index.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
-import { runTask } from '../../jobs/run.ts'
+import { hearSignals } from '../../jobs/program.ts'
+import { interruptedFacts, runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
 import { forksFolder, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
 import { commitsBefore } from '../../provenance/index.ts'
@@ -173,8 +174,16 @@ async function runOn(
   } catch (error) {
     if (soFar === undefined || !HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) throw error
     screen.progress('')
-    return { answer: soFar, interrupted: error }
+    return { answer: soFar, interrupted: interruptedAfter(soFar, error) }
   }
+}
+
+/** Says whether runs that ended are kept, no matter which phase was ended: jobs know that only of their own. */
+function interruptedAfter({ isKept }: FixAnswer, error: unknown): HarvestError {
+  const facts = interruptedFacts(isKept)
+  return HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')
+    ? withFacts(error, facts)
+    : new HarvestError('HARVEST_CLI_INTERRUPTED', facts, { cause: error })
 }
 
 /** What was known when someone ended it: fewer runs than were asked for choose nothing. */
@@ -309,13 +318,16 @@ async function show(
       },
     })
   const revision = given.value('without')
-  const shown = await showFix(replaced('not shown'), {
-    case: kase,
-    tapeFile,
-    ...(revision === undefined ? {} : { without: revision }),
-    ...agentOf(given),
-    onProgress: (progress) => screen.progress(progress),
-  })
+  const shown = await showHeard(answer, (signal) =>
+    showFix(replaced('not shown'), {
+      case: kase,
+      tapeFile,
+      ...(revision === undefined ? {} : { without: revision }),
+      ...agentOf(given),
+      onProgress: (progress) => screen.progress(progress),
+      signal,
+    }),
+  )
   screen.progress('')
   const { verdict } = shown.withFix
   if (verdict?.isGreen !== true) throw notGreen(kase.id, verdict?.isGreen === false ? verdict.message : '')
@@ -324,6 +336,20 @@ async function show(
   return {
     replacement: replaced(without === undefined ? 'not shown' : `${without.code} at ${without.commit.slice(0, 10)}`),
     shown,
+  }
+}
+
+/** What ends this process is heard also where no agent runs: else a checkout would stay. */
+async function showHeard(answer: FixAnswer, work: (signal: AbortSignal) => Promise<Shown>): Promise<Shown> {
+  using heard = hearSignals()
+  try {
+    const shown = await work(heard.signal)
+    heard.signal.throwIfAborted()
+    return shown
+  } catch (error) {
+    // git hears the same signal, and fails.
+    const isEnded = heard.signal.aborted || HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')
+    throw isEnded ? interruptedAfter(answer, error) : error
   }
 }
 

@@ -40,6 +40,8 @@ export interface ShowOptions {
   /** The name that the agent of the case has by now. */
   readonly agent?: string
   readonly onProgress: (text: string) => void
+  /** Ends it where no agent runs: jobs hear what ends this process by themselves. */
+  readonly signal: AbortSignal
 }
 
 /** Replays the case that is about to be written, with the fix and without it; writes nothing into the project. */
@@ -67,13 +69,14 @@ export async function showFix(replacement: PreparedFix, options: ShowOptions): P
 
 async function showWithout(
   jobs: readonly Job[],
-  { case: kase, without, onProgress }: ShowOptions,
+  { case: kase, without, onProgress, signal }: ShowOptions,
 ): Promise<Pick<Shown, 'without' | 'tried'>> {
   const cwd = process.cwd()
   const tried: (FormerCode & { readonly because: string })[] = []
   for (const former of await commitsBefore(cwd, kase.pins?.commit, without)) {
+    signal.throwIfAborted()
     onProgress(`replaying without the fix, at ${former.commit.slice(0, 10)}`)
-    const [now, before] = await inFormerCode(former, jobs)
+    const [now, before] = await inFormerCode(former, jobs, signal)
     const seen = redBy(former, now, before)
     if (!('because' in seen)) return { without: seen, tried }
     tried.push(seen)
@@ -82,8 +85,13 @@ async function showWithout(
 }
 
 /** Runs jobs with the code of a commit, under its own Vitest config or, where that knows no such agent, today's. */
-function inFormerCode({ commit }: FormerCode, jobs: readonly Job[]): Promise<readonly JobOutcome[]> {
+function inFormerCode(
+  { commit }: FormerCode,
+  jobs: readonly Job[],
+  signal: AbortSignal,
+): Promise<readonly JobOutcome[]> {
   return inWorktree(process.cwd(), commit, async (tree) => {
+    signal.throwIfAborted()
     linkPackages(tree)
     const { cwd } = tree
     const own = await outcomes(jobs, cwd)
