@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { isLeftOver, temporaryFor, temporaryName } from './new-file.ts'
+import { isLeftOver, temporaryFor } from './new-file.ts'
 
 /**
  * Makes a folder among the temporary files of the machine, for its owner alone and named for this process. Those that killed
@@ -32,12 +32,9 @@ export function temporaryFolderName(purpose: string): string {
 }
 
 /**
- * Whether a folder has the name that a process gave it which is gone. Of one of another machine or container that is unknown,
- * and of one that had the id of this process.
+ * Whether a folder has the name that a process gave it which is gone. By the name alone that is known only of other processes of
+ * this machine: of one of another machine or container, and of one that had the id of this process, it is not.
  */
 export function isOfGoneProcess(name: string): boolean {
-  const hidden = `.${name}`
-  const [, id, where] = temporaryName.exec(hidden) ?? []
-  const [, , here] = temporaryName.exec(temporaryFor('own')) ?? []
-  return name.startsWith('harvest-') && where === here && Number(id) !== process.pid && isLeftOver(hidden)
+  return name.startsWith('harvest-') && isLeftOver(`.${name}`)
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { openTemporaryFolder, temporaryFolderName } from '../../src/tape/temporary-folder.ts'
@@ -19,6 +19,7 @@ test('a folder that a killed process left is removed; those of processes that ru
   for (const name of [gone, ...stay]) {
     mkdirSync(join(root, name))
     writeFileSync(join(root, name, 'a.tape.jsonl'), '')
+    utimesSync(join(root, name), 2, 2)
   }
   const next = openTemporaryFolder('fix')
   expect(readdirSync(root).toSorted()).toEqual([basename(own), basename(next), ...stay].toSorted())
