@@ -439,7 +439,7 @@ describe('harvest fork', () => {
     const limited = await debug(budget)
     expect(limited.stdout).toMatchInlineSnapshot(`
       "change           as recorded  95 %  unchanged  first difference
-      result.total=30  not judged         0 of 0     HARVEST_BUDGET_USED
+      result.total=30  not judged         undecided  HARVEST_BUDGET_USED
       3 not judged: What is left of the budget does not pay for one more run (HARVEST_BUDGET_USED)
       → to leave room for all runs: what_if 2 result.total=30 --live --runs 3 --cross-version --max-calls=54
       "

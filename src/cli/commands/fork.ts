@@ -14,15 +14,8 @@ import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-e
 import { exit, exitCodeOf } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
-import { withControls, apart, isShown, tellBeside } from '../forking/beside.ts'
-import {
-  hasOpenCall,
-  isDecided,
-  tellBranches,
-  together,
-  type Together,
-  type BranchSummary,
-} from '../forking/branches.ts'
+import { withControls, apart, isAnswered, tellBeside } from '../forking/beside.ts'
+import { hasOpenCall, tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
 import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { gradedBeside, numberIn, pinsJson } from '../forking/control.ts'
@@ -147,8 +140,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   if (unsaved !== undefined) screen.note(neutralLines(unsaved.message))
   if (interrupted !== undefined) return endedEarly(withoutSpent(interrupted), screen)
   if (unsaved !== undefined) return exitCodeOf(unsaved)
-  const isCompared = beside === undefined || isShown(beside) !== undefined
-  return isCompared && isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
+  return isAnswered(sum, beside, given.has('live')) ? exit.ok : exit.divergence
 }
 
 /** Forks that were not made yet when someone ended the command say nothing. */

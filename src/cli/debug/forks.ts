@@ -13,12 +13,12 @@ import { roomForAll } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedAt, stoppedText } from '../ended-early.ts'
 import { readAsk } from '../forking/ask.ts'
-import { withControls, apart, type Beside, tellBeside } from '../forking/beside.ts'
+import { withControls, apart, type Beside, isAnswered, sharesOf, tellBeside } from '../forking/beside.ts'
 import {
   areToolsReal,
   areGraded,
   gradedOk,
-  isDecided,
+  type Hits,
   tellBranches,
   withGrade,
   together,
@@ -186,7 +186,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
     return forkLine('what_if', step, changes, [...withoutOptions(options, more), ...more])
   }
   const isLive = input.has('live')
-  const isOpen = rows.some(({ sum }) => !isDecided(sum, isLive))
+  const isOpen = rows.some(({ sum, beside }) => !isAnswered(sum, beside, isLive))
   const { interrupted } = endedAt(forks, grader)
   // Of what was ended, calls of forks that did not end too.
   const spent = interrupted === undefined ? spentOn(rows) : purse.forks
@@ -262,13 +262,16 @@ export function rowLines(
   isLive: boolean,
   { spent = spentOn(rows), grading }: { readonly spent?: Spent; readonly grading?: Spent } = {},
 ): readonly string[] {
-  const isGraded = rows.some(({ sum }) => areGraded(sum))
+  const isGraded = rows.some(({ sum, beside }) => areGraded(sum) || beside?.compares === 'ok')
+  // Beside the number that it is compared with.
+  const unchanged = (isHere: boolean, cell: string): readonly string[] => (isLive && isHere ? [cell] : [])
   const titles = [
     'change',
     ...(isGraded ? ['ok'] : []),
+    ...unchanged(isGraded, 'ok unchanged'),
     'as recorded',
     '95 %',
-    ...(isLive ? ['unchanged'] : []),
+    ...unchanged(!isGraded, 'unchanged'),
     'first difference',
   ]
   const cells = rows.map(({ change, sum, beside, branches }) => {
@@ -279,10 +282,11 @@ export function rowLines(
     const why = first?.compared === undefined ? (first?.problems[0]?.code ?? '') : ''
     return [
       neutralLine(change, 36),
-      ...(isGraded ? [isLive ? gradedText(sum) : judged === 0 ? '' : gradesText(grades)] : []),
+      ...(isGraded ? [isLive ? shareText(gradedOk(sum)) : judged === 0 ? '' : gradesText(grades)] : []),
+      ...unchanged(isGraded, besideText(sum, beside)),
       judged === 0 ? 'not judged' : asRecorded === null ? 'not compared' : `${asRecorded} of ${judged}${open}`,
       interval === undefined ? '' : describeInterval(interval),
-      ...(isLive ? [besideText(beside)] : []),
+      ...unchanged(!isGraded, besideText(sum, beside)),
       difference === undefined ? why || 'none' : neutralLine(differenceText(difference), 44),
     ]
   })
@@ -308,22 +312,20 @@ function spentOn(rows: readonly WhatIfRow[]): Spent {
   return sumSpent(rows.flatMap(({ sum, beside }) => [sum.spent, ...(beside === undefined ? [] : [beside.spent])]))
 }
 
-function besideText(beside: Beside | undefined): string {
+function besideText(sum: Together, beside: Beside | undefined): string {
   if (beside === undefined) return ''
   const chance = beside.chance === null ? '' : `, chance ${beside.chance.toPrecision(2)}`
-  const { asRecorded, judged, forks } = beside
-  return `${asRecorded === null ? `? of ${judged}` : describeRate(asRecorded, judged, forks - judged)}${chance}`
+  return `${shareText(sharesOf(sum, beside).unchanged)}${chance}`
+}
+
+/** Only where a model is asked does another run end otherwise. */
+function shareText(hits: Hits | undefined): string {
+  return hits === undefined ? 'undecided' : describeRate(hits.hits, hits.runs, hits.lost)
 }
 
 function gradesText(grades: Together['grades'] = {}): string {
   const graded = withGrade({ grades })
   return graded === 0 ? 'no grade' : `${grades.ok ?? 0} of ${graded}`
-}
-
-/** Only where a model is asked does another run end otherwise. */
-function gradedText(sum: Together): string {
-  const ok = gradedOk(sum)
-  return ok === undefined ? 'undecided' : describeRate(ok.hits, ok.runs, ok.lost)
 }
 
 interface Asked {

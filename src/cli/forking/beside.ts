@@ -5,7 +5,7 @@ import type { ForkRequest } from '../../fork/index.ts'
 import type { Json } from '../../tape/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
-import { areGraded, type BranchSummary, gradedOk, type Hits, type Together, together } from './branches.ts'
+import { areGraded, type BranchSummary, gradedOk, type Hits, isDecided, type Together, together } from './branches.ts'
 import { describeRate } from '../live.ts'
 import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { printSteps } from '../next-steps.ts'
@@ -13,6 +13,8 @@ import { printSteps } from '../next-steps.ts'
 /** Live runs with nothing changed, drawn in pairs with those of the change. */
 export interface Beside
   extends Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'interval' | 'judged' | 'spent'> {
+  /** What of both runs is compared: good ends where something grades them, or else ends as recorded. */
+  readonly compares: 'ok' | 'as recorded'
   /** How likely so great a difference between the two is by chance; `null` when one of them could not be judged. */
   readonly chance: number | null
 }
@@ -61,7 +63,8 @@ export function tellBeside(sum: Together, controls: readonly BranchSummary[]): B
   if (controls.length === 0) return undefined
   const kept = together(controls)
   const { forks, judged, asRecorded, interval, grades, byCalls, spent } = kept
-  const [changed, unchanged] = [hitsOf(sum), hitsOf(kept)]
+  const compares = areGraded(sum) || areGraded(kept) ? 'ok' : 'as recorded'
+  const { changed, unchanged } = sharesOf(sum, { ...kept, compares })
   const chance = changed === undefined || unchanged === undefined ? null : chanceBetween(changed, unchanged)
   return {
     forks,
@@ -71,14 +74,24 @@ export function tellBeside(sum: Together, controls: readonly BranchSummary[]): B
     ...(grades === undefined ? {} : { grades }),
     ...(byCalls === undefined ? {} : { byCalls }),
     spent,
+    compares,
     chance,
   }
 }
 
-/** Good ends where runs are graded, or else ends as without the change; `undefined` where too many could not be judged. */
-function hitsOf(sum: Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'judged'>): Hits | undefined {
+type Counts = Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'judged'>
+
+/** The two numbers that {@link Beside.chance} is about; `undefined`: too many of its runs could not be judged. */
+export function sharesOf(
+  sum: Counts,
+  beside: Counts & Pick<Beside, 'compares'>,
+): { readonly changed: Hits | undefined; readonly unchanged: Hits | undefined } {
+  return { changed: hitsOf(sum, beside.compares), unchanged: hitsOf(beside, beside.compares) }
+}
+
+function hitsOf(sum: Counts, compares: Beside['compares']): Hits | undefined {
   const { forks, judged, asRecorded } = sum
-  if (areGraded(sum)) return gradedOk(sum)
+  if (compares === 'ok') return gradedOk(sum)
   if (judged === 0 || asRecorded === null || areTooMany(forks - judged, forks)) return undefined
   return { hits: asRecorded, runs: judged, lost: forks - judged }
 }
@@ -108,13 +121,18 @@ export function isShown({ chance, forks }: Pick<Beside, 'chance' | 'forks'>): bo
   return chance === null ? undefined : chance <= alphaOfLook(forks)
 }
 
+/** Whether enough runs could be judged, with the change and, where it has controls, without it. */
+export function isAnswered(sum: Together, beside: Beside | undefined, isLive: boolean): boolean {
+  return isDecided(sum, isLive) && (beside === undefined || isShown(beside) !== undefined)
+}
+
 /** The controls, and what they say about the branches. */
 export function printBeside(sum: Together, beside: Beside, screen: Screen): void {
-  const isGraded = areGraded(sum)
-  const what = isGraded ? 'are graded ok' : 'end as recorded'
+  const what = { ok: 'are graded ok', 'as recorded': 'end as recorded' }[beside.compares]
+  const { changed, unchanged } = sharesOf(sum, beside)
   const share = (hits: Hits | undefined): string =>
     hits === undefined ? 'too few runs could be judged' : `${describeRate(hits.hits, hits.runs, hits.lost)} ${what}`
-  screen.line(`with the change ${share(hitsOf(sum))}; without it, sampled in pairs, ${share(hitsOf(beside))}`)
+  screen.line(`with the change ${share(changed)}; without it, sampled in pairs, ${share(unchanged)}`)
   const shown = isShown(beside)
   if (shown === undefined) screen.line('the two could not be compared')
   else if (shown)
@@ -125,8 +143,7 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
     screen.line(
       `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}`,
     )
-    const [one, other] = [hitsOf(sum), hitsOf(beside)]
-    if (one !== undefined && other !== undefined && isRuledOut(one, other, true))
+    if (changed !== undefined && unchanged !== undefined && isRuledOut(changed, unchanged, true))
       screen.line(`with more runs hardly more is shown: a difference of ${smallest} or more is ruled out (95 %)`)
     else printSteps([finerAnswer(beside.forks)], (text) => screen.line(text))
   }

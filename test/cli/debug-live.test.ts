@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Desk, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
+import { warmHarvest as harvest } from './harvest.ts'
+
+/** The debugger where its lines ask models. */
+describe('harvest debug --live', () => {
+  let cwd = ''
+  let desk: Desk
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\nelsewhere\n')
+    git('init', '--quiet')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the agent')
+    mkdirSync(join(cwd, 'recordings/inbox'), { recursive: true })
+    await recordDesk(cwd, desk, 'good')
+    desk.decide = otherRefund(1)
+    await recordDesk(cwd, desk, 'bad')
+    desk.decide = usual
+  })
+  afterEach(() => {
+    desk.decide = usual
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const run = async (...args: readonly string[]) => {
+    const asked = desk.asked.length
+    const answered = await harvest(args, { cwd, env: { DESK_URL: desk.url } })
+    return { ...answered, asked: desk.asked.length - asked }
+  }
+  const debug = (script: string, ...more: readonly string[]) =>
+    run('debug', ...more, '--live', '--cross-version', '--parallel', '1', '-x', script)
+
+  it('a row of what_if has the counts and the chance that fork prints of the same change', async () => {
+    // What is asked again does as recorded, which is bad.
+    desk.decide = otherRefund(1)
+    const ok = 'refund(amount: 25)'
+    const changes = ['refund(amount=22)', 'refund(amount=25)']
+    const line = `what_if 3 ${changes.map((one) => `'${one}'`).join(' ')} --tools live --runs 6`
+    const { stdout } = await debug(line, 'bad', '--ok', ok, '--json')
+    const { rows } = JSON.parse(stdout) as { readonly rows: readonly { readonly beside: object }[] }
+    const beside = { asRecorded: 6, grades: { bad: 6 }, compares: 'ok' }
+    const chances = [1, expect.closeTo(0.0022, 4)]
+    expect(rows.map((one) => one.beside)).toMatchObject(chances.map((chance) => ({ ...beside, chance })))
+    const table = await debug(line, 'bad', '--ok', ok)
+    const lines = table.stdout.split('\n')
+    expect(lines.find((one) => one.startsWith('change'))).toMatch(/^change +ok +ok unchanged +as recorded +95 % /)
+    const forked = changes.map(async (change) => {
+      const args = ['bad', '--step', '3', '--decide', change, '--tools', 'live', '--live', '--cross-version']
+      const { stdout: said } = await run('fork', ...args, '--runs', '6', '--ok', ok)
+      const [, changed, unchanged] =
+        /^with the change (\d of 6).*; without it, sampled in pairs, (\d of 6)/m.exec(said) ?? []
+      const [, chance] = /by chance so great .* has probability ([\d.]+)/.exec(said) ?? []
+      return [changed, unchanged, chance]
+    })
+    for (const [at, [changed, unchanged, chance]] of (await Promise.all(forked)).entries()) {
+      const row = lines.findIndex((one) => one.startsWith(`${changes[at]} `))
+      // Cells fold.
+      expect(lines.slice(row, row + 5).join(' ')).toMatch(
+        new RegExp(`^\\S+ +${changed} \\(.* {2}${unchanged} \\(.* chance +.*${chance}`),
+      )
+    }
+    expect(await Promise.all(forked)).toEqual([
+      ['0 of 6', '0 of 6', '1.0'],
+      ['6 of 6', '0 of 6', '0.0022'],
+    ])
+  })
+})
