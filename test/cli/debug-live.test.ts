@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
+import { printed } from './printed.ts'
 
 /** The debugger where its lines ask models. */
 describe('harvest debug --live', () => {
@@ -72,5 +73,23 @@ describe('harvest debug --live', () => {
       ['0 of 6', '0 of 6', '1.0'],
       ['6 of 6', '0 of 6', '0.0022'],
     ])
+  })
+
+  it('a budget that lines before used up is no wrong command, and the last command printed does all lines', async () => {
+    // Both ask twice, and so does the unchanged run beside each.
+    const first = 'what_if 2 result.total=30 --no-cache'
+    const script = `${first}; what_if 2 result.total=31; branch 2 result.total=32`
+    const limited = await debug(script, 'good', '--max-calls', '4')
+    expect(limited.asked).toBe(4)
+    expect(limited.stdout.match(/^the budget of this debugger is used up: --max-calls$/gm)).toHaveLength(2)
+    expect(limited.stdout).toMatch(/^ {2}used +4 model calls, \$/m)
+    expect(limited.code).toBe(1)
+    expect((await debug(`${script}; goto 99`, 'good', '--max-calls', '4')).code).toBe(2)
+    const last = limited.stdout.slice(limited.stdout.lastIndexOf('→'))
+    const [command, ...args] = printed(last, 'to leave room for this line as well')
+    expect([command, args.at(args.indexOf('--commands') + 1)]).toEqual(['debug', script])
+    const enough = await run('debug', ...args)
+    expect(enough.stdout).not.toContain('used up')
+    expect({ code: enough.code, asked: enough.asked }).toEqual({ code: 0, asked: 12 })
   })
 })

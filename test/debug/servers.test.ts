@@ -6,6 +6,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { DebugClient } from '@vscode/debugadapter-testsupport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRecorder, tool } from '../../src/record/index.ts'
+import type { HarvestError } from '../../src/errors/index.ts'
+import { readTape } from '../../src/tape/index.ts'
 import { SessionBudget } from '../../src/cli/debug/budget.ts'
 import { DapReader, framed } from '../../src/cli/debug/dap-stream.ts'
 import { built } from '../support/built.ts'
@@ -235,22 +237,40 @@ describe('an editor, over the official client of the Debug Adapter Protocol', ()
 
 describe('the budget of a server', () => {
   const used = { modelCalls: 2, inputTokens: 300, outputTokens: 20 }
+  const paid = (text: string) => ({ text, tape: readTape(tape), runs: 4, prices: {} })
+  const line = () => paid('what_if 7 a')
 
   it('is one for all its calls: each may use what those before it left, and a limit of its own is no more', () => {
     const budget = new SessionBudget({ costUsd: 1, tokens: 1_000, calls: 5 })
-    expect(budget.within({ costUsd: 1 })).toEqual({ costUsd: 1, tokens: 1_000, calls: 5 })
+    expect(budget.within({ costUsd: 1 }, line())).toEqual({ costUsd: 1, tokens: 1_000, calls: 5 })
     budget.add({ ...used, costUsd: 0.3 })
     budget.add({ ...used, costUsd: 0.1 })
-    expect(budget.within({ costUsd: 3, tokens: 100 })).toEqual({ costUsd: 0.6, tokens: 100, calls: 1 })
+    expect(budget.within({ costUsd: 3, tokens: 100 }, line())).toEqual({ costUsd: 0.6, tokens: 100, calls: 1 })
     expect([budget.binds({ costUsd: 0.5, tokens: 100, calls: 0 }), budget.binds({})]).toEqual([false, true])
-    expect(budget.withRoom({ 'max-cost': '0.5' })).toEqual({ 'max-cost': '0.90' })
+    expect(budget.withRoom('what_if 1 a', { 'max-cost': '0.5' })).toEqual({ 'max-cost': '0.90' })
     budget.add({ ...used, costUsd: 0 })
-    expect(() => budget.within({})).toThrow('the budget of this debugger is used up: --max-calls')
+    expect(() => budget.within({}, line())).toThrow('the budget of this debugger is used up: --max-calls')
+  })
+
+  it('that is used up is raised by what was used and by what each refused line needs, once', () => {
+    const budget = new SessionBudget({ calls: 5 })
+    budget.add({ ...used, modelCalls: 5, costUsd: 0.1 })
+    const refused = (text: string) => {
+      try {
+        return budget.within({}, paid(text))
+      } catch (error) {
+        return (error as HarvestError).facts
+      }
+    }
+    const room = (text: string) => Number(/--max-calls (\d+)/.exec(JSON.stringify(refused(text)))?.[1])
+    // Three times the five calls of the tape for each of four runs.
+    expect(['one', 'other', 'other', 'one'].map(room)).toEqual([65, 125, 125, 125])
+    expect(refused('one')).toMatchObject({ where: { used: '5 model calls, $0.1000' } })
   })
 
   it('in dollars is used up by a call whose cost is unknown', () => {
     const budget = new SessionBudget({ costUsd: 1 })
     budget.add(used)
-    expect(() => budget.within({})).toThrow('the budget of this debugger is used up: --max-cost')
+    expect(() => budget.within({}, line())).toThrow('the budget of this debugger is used up: --max-cost')
   })
 })

@@ -1,10 +1,14 @@
+import { HarvestError } from '../../errors/index.ts'
 import type { BudgetLimits, Spent } from '../../live/index.ts'
+import { usedText } from '../../live/said-spent.ts'
+import type { PriceTable } from '../../providers/index.ts'
+import type { Tape } from '../../tape/index.ts'
+import { roomForAll } from '../budget-step.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import type { CommandInput } from '../command.ts'
 import { readLivePlan, saysToPay } from '../live.ts'
 import { debugSpec } from '../spec/debugger.ts'
-import type { OptionChanges } from '../typed-again.ts'
-import { wrong } from './words.ts'
+import { type OptionChanges, typedAgain } from '../typed-again.ts'
 
 const consent = ['live', 'max-cost', 'max-tokens', 'max-calls']
 
@@ -17,10 +21,20 @@ export function offline(given: CommandInput): CommandInput {
   }
 }
 
+/** A line that makes so many runs of a tape. */
+export interface PaidLine {
+  readonly text: string
+  readonly tape: Tape
+  readonly runs: number
+  readonly prices: PriceTable
+}
+
 /** What all lines of one debugger, or all calls of its server, may use together: each is given what those before it left. */
 export class SessionBudget {
   readonly #limits: BudgetLimits
   #spent: Spent = sumSpent([])
+  /** What lines needed that had too little. */
+  readonly #lacking = new Map<string, OptionChanges>()
 
   constructor(limits: BudgetLimits) {
     this.#limits = limits
@@ -34,15 +48,23 @@ export class SessionBudget {
   /**
    * What the next line may use, within limits of its own.
    *
-   * @throws HarvestError when nothing is left
+   * @throws HarvestError `HARVEST_DEBUG_BUDGET` when nothing is left
    */
-  within(own: BudgetLimits): BudgetLimits {
-    const { costUsd, tokens, calls } = this.#left()
+  within(own: BudgetLimits, { text, tape, runs, prices }: PaidLine): BudgetLimits {
+    const left = this.#left()
+    const { costUsd, tokens, calls } = left
     const used = Object.entries({ 'max-cost': costUsd, 'max-tokens': tokens, 'max-calls': calls }).find(
       ([, left]) => left !== undefined && left <= 0,
     )
-    if (used !== undefined)
-      throw wrong(`the budget of this debugger is used up: --${used[0]}`, ['to go on: start it again'])
+    if (used !== undefined) {
+      const all = { codes: ['HARVEST_BUDGET_USED'], runs: () => [[tape, runs]] as const, limits: left, prices }
+      throw new HarvestError('HARVEST_DEBUG_BUDGET', {
+        what: `the budget of this debugger is used up: --${used[0]}`,
+        where: { used: usedText(this.#spent) },
+        why: 'All its lines share it.',
+        fix: [`to leave room for this line as well: ${typedAgain(this.withRoom(text, roomForAll(all)))}`],
+      })
+    }
     return {
       ...least('costUsd', own.costUsd, costUsd),
       ...least('tokens', own.tokens, tokens),
@@ -58,14 +80,17 @@ export class SessionBudget {
     return isLess(left.costUsd, costUsd) || isLess(left.tokens, tokens) || isLess(left.calls, calls)
   }
 
-  /** Options of the debugger with room for a line that needs so much, beside what was used before it. */
-  withRoom(needed: OptionChanges): OptionChanges {
+  /**
+   * Options of the debugger with room for a line that needs so much, beside what was used before it and what other lines lacked:
+   * those are done again with it.
+   */
+  withRoom(line: string, needed: OptionChanges): OptionChanges {
+    this.#lacking.set(line, needed)
     const { costUsd = 0, inputTokens, outputTokens, modelCalls } = this.#spent
     const before = { 'max-cost': costUsd, 'max-tokens': inputTokens + outputTokens, 'max-calls': modelCalls }
     const raised = Object.entries(before).flatMap(([name, used]) => {
-      const value = needed[name]
-      if (value === undefined) return []
-      const sum = Number(value) + used
+      if (needed[name] === undefined) return []
+      const sum = [...this.#lacking.values()].reduce((all, one) => all + Number(one[name] ?? 0), used)
       return [[name, name === 'max-cost' ? (Math.ceil(sum * 100) / 100).toFixed(2) : `${sum}`]]
     })
     return Object.fromEntries(raised) as OptionChanges

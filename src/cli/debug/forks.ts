@@ -39,7 +39,7 @@ import { describeInterval, describeRate, readLivePlan, readWhole, refuseOtherCod
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
-import { type OptionChanges, typedAgain } from '../typed-again.ts'
+import { asTyped, type OptionChanges, typedAgain, typedWords } from '../typed-again.ts'
 import { asCommand, captured } from './captured.ts'
 import { exampleChange, type ForkCommand, forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
@@ -104,10 +104,17 @@ async function branch(rest: string, { found, given, isJson, session, budget }: D
     ...handOn(given, options),
     ...options,
   ]
+  const typed = typedWords()
   let purse: Purse | undefined
   const run: Command['run'] = async (input, screen) => {
     const { runFork } = await import('../commands/fork.ts')
-    const limits = saysToPay(input) ? budget.within(readLivePlan(input, forkSpec).limits) : {}
+    const runs = readWhole(input, forkSpec, 'runs') ?? 1
+    const prices = readPrices(parent.recordings) ?? {}
+    const line = { text: `branch ${rest}`, tape: session.tape, runs: 2 * runs, prices }
+    // What is typed again is the debugger.
+    const limits = saysToPay(input)
+      ? asTyped(typed, () => budget.within(readLivePlan(input, forkSpec).limits, line))
+      : {}
     return runFork(input, screen, { limits, onPurse: (one) => (purse = one) })
   }
   return captured(argv, isJson, run).finally(() => purse && budget.add(purse.spent))
@@ -160,12 +167,14 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   await ofLine(() => lookAtNames(parent, input, { note: (text) => void named.push(...text.split('\n')) }))
   const { parallel, timeoutMs, limits: own } = readLivePlan(input, forkSpec)
   const mayPay = saysToPay(input)
-  const purse = new Purse(mayPay ? budget.within(own) : {}, readPrices(parent.recordings) ?? {}, mayPay)
-  paid.push(purse)
-  const grader = await ofLine(() => graderOf(parent, input, purse))
   const pairs = withControls(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
   )
+  const prices = readPrices(parent.recordings) ?? {}
+  const line = { text: `what_if ${rest}`, tape, runs: pairs.requests.length, prices }
+  const purse = new Purse(mayPay ? budget.within(own, line) : {}, prices, mayPay)
+  paid.push(purse)
+  const grader = await ofLine(() => graderOf(parent, input, purse))
   const forks = await makeForks(parent, pairs.requests, {
     parallel,
     isFresh: input.has('no-cache'),
@@ -205,7 +214,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       ...toAllRuns([...changed, ...controls], {
         tape,
         purse,
-        line: (room) => (budget.binds(own) ? typedAgain(budget.withRoom(room)) : lineWith(room)),
+        line: (room) => (budget.binds(own) ? typedAgain(budget.withRoom(line.text, room)) : lineWith(room)),
       }),
     ],
     data: {

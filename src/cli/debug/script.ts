@@ -1,7 +1,7 @@
 import { HarvestError, neutralJson } from '../../errors/index.ts'
 import { createInterface } from 'node:readline'
 import type { Screen } from '../../report/output.ts'
-import { exit } from '../exit.ts'
+import { exit, exitCodeOf } from '../exit.ts'
 import { type Answered, type Debugger, errorLines } from './debugger.ts'
 import { commandsIn } from './words.ts'
 
@@ -29,7 +29,8 @@ export async function runScript(
       const isCut = output.signal.aborted
       if (!isCut || saysWhatIsKnown(answered)) printAnswer(answered, output)
       if (isCut) return code
-      if ('error' in answered) code = exit.usage
+      if ('error' in answered)
+        code = Math.max(code, exitCodeOf(answered.error) === exit.divergence ? exit.divergence : exit.usage)
       else if (code === exit.ok && (answered.isOpen === true || (answered.isNowhere === true && output.expectsStop)))
         code = exit.divergence
       if (prompt.isOver) return code
