@@ -1,7 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
@@ -92,4 +95,37 @@ describe('harvest debug --live', () => {
     expect(enough.stdout).not.toContain('used up')
     expect({ code: enough.code, asked: enough.asked }).toEqual({ code: 0, asked: 12 })
   })
+
+  it.each([
+    ['kept', 'to go on, as forks that ended are kept', 6, 4],
+    ['not kept', 'to begin again, as no fork is kept here', 6, 8],
+    // The first question is left open.
+    ['not there yet', 'to go on', 1, 8],
+  ])(
+    'what Ctrl-C ended goes on with the command that is printed, where forks are %s',
+    async (how, about, open, calls) => {
+      const outside = join(cwd, 'elsewhere/good.tape.jsonl')
+      cpSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), outside)
+      const tape = how === 'not kept' ? [outside, '--dir', 'none'] : ['good']
+      const script = `goto 2; what_if 2 'result.total=4${open}' --runs 2 --tools live --no-cache; first`
+      const args = ['debug', ...tape, '--live', '--cross-version', '--parallel', '1', '-x', script]
+      const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
+        cwd,
+        env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const said = Promise.all([text(child.stdout), text(child.stderr)])
+      // Where the sixth question is left open two forks have ended, which are a pair.
+      let asked = 0
+      desk.decide = (messages) => (++asked < open ? usual(messages) : void child.kill('SIGINT'))
+      expect(await once(child, 'close')).toEqual([130, null])
+      desk.decide = usual
+      const [stdout] = await said
+      expect(stdout).toMatch(open === 1 ? /^Interrupted before/m : /^stopped after 2 of 4 forks$/m)
+      const again = printed(stdout, `${about}: `)
+      expect(again.at(-1)).toBe(`goto 2; what_if 2 result.total=4${open} --runs 2 --tools live; first`)
+      const whole = await run(...again)
+      expect({ code: whole.code, asked: whole.asked }, whole.stdout).toEqual({ code: 0, asked: calls })
+    },
+  )
 })

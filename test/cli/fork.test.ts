@@ -492,6 +492,9 @@ describe('harvest fork', () => {
     terminal.stdin.write('\u0004')
     await ended
     expect(await said).toMatch(/amount=30 +not judged +HARVEST_NOT_RECORDED\r[^]*stopped after 1 of 2 forks\r/)
+    // The prompt is gone: it is a command for the shell.
+    const again = `what_if 1 result.amount=30 result.amount=99 --parallel 1`
+    expect(await said).toContain(`are kept: npx vitest-harvest debug paid --commands '${again}'\r`)
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
 
@@ -523,7 +526,8 @@ describe('harvest fork', () => {
       await ended
       expect(said).toMatch(/^5 model calls, .*; 1 more call still open, cost not known; tools for real\r$/m)
       // Neither the rest of the line nor the next one is done.
-      expect(said).toMatch(/^stopped after \d of 8 forks\r\n(?:\(1\/5\) )+goto 2\r$/m)
+      expect(said).toMatch(/^stopped after \d of 8 forks\r\n→.*\r\n(?:\(1\/5\) )+goto 2\r$/m)
+      expect(said).toContain(`→ to go on, as forks that ended are kept: ${line}\r\n`)
       expect(desk.asked.length - before).toBe(6)
     },
   )
@@ -549,6 +553,7 @@ describe('harvest fork', () => {
       result.amount=99  not judged         HARVEST_CLI_INTERRUPTED
       → the tape does not hold what the model says then; to ask it: add --live to the line, and --tools live if it may call otherwise
       stopped after 1 of 2 forks
+      → to go on, as forks that ended are kept: npx vitest-harvest debug paid --commands 'what_if 1 result.amount=30 result.amount=99 --parallel 1; first'
       "
     `)
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'
-import { neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import { withSpent } from '../../live/said-spent.ts'
 import { readPrices } from '../../recordings/index.ts'
@@ -29,7 +29,7 @@ import { tellChange } from '../forking/changes.ts'
 import { controlLine } from '../forking/control.ts'
 import { lookAtDecisions, recordedText } from '../forking/decided-calls.ts'
 import { graderOf } from '../forking/grading.ts'
-import { agentOf, makeForks, type Parent } from '../forking/make.ts'
+import { agentOf, type MadeForks, makeForks, type Parent } from '../forking/make.ts'
 import { differenceText, spentLines } from '../forking/print.ts'
 import { lookAtNames } from '../forking/names.ts'
 import { Purse } from '../forking/purse.ts'
@@ -134,7 +134,7 @@ async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
   // Also what a line paid that ends with an error.
   return ask(rest, context, paid)
     .catch((error: unknown) => {
-      throw withSpent(error, spent())
+      throw withSpent(asSameLine(error), spent())
     })
     .finally(() => context.budget.add(spent()))
 }
@@ -209,7 +209,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       ...(differs === undefined ? [] : [controlLine(differs)]),
       ...rowLines(rows, isLive, { spent, ...(purse.grading && { grading: purse.grading }) }),
       ...purse.passed,
-      ...(interrupted === undefined ? [] : [stoppedText(interrupted, 'forks')]),
+      ...(interrupted === undefined ? [] : [stoppedText(interrupted, 'forks'), sameLine(forks)]),
       ...lostLines(changed),
       ...toAllRuns([...changed, ...controls], {
         tape,
@@ -233,6 +233,21 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       })),
     },
   }
+}
+
+/** How a line goes on that someone ended; a script and the prompt know which line it is. */
+function sameLine({ made }: MadeForks): string {
+  const isKept = made.some(({ key }) => key !== undefined)
+  return isKept
+    ? '→ to go on, as forks that ended are kept: the same line, without --no-cache'
+    : '→ to begin again, as no fork is kept here: the same line'
+}
+
+/** Of what was ended before its first fork did. */
+function asSameLine(error: unknown): unknown {
+  if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) return error
+  const fix = error.facts.fix?.map((step) => step.replace(/: .*/s, ': the same line, without --no-cache'))
+  return withFacts(error, fix === undefined ? {} : { fix })
 }
 
 /** Said otherwise: what left the tape with what to type, and what was ended by how far it had come. */

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type REPLServer, start } from 'node:repl'
 import type { Screen } from '../../report/output.ts'
 import type { Debugger } from './debugger.ts'
-import { printAnswer, saysWhatIsKnown } from './script.ts'
+import { printAnswer, saysWhatIsKnown, withCache } from './script.ts'
+import { typedAgain } from '../typed-again.ts'
 import { commandsIn } from './words.ts'
 import { refuseLinks } from '../../tape/links.ts'
 
@@ -52,8 +53,10 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
         if (signal.aborted) break
         const answered = await prompt.run(command, signal)
         // Whoever left meanwhile ended what it was about.
-        if (isClosed) return saysWhatIsKnown(answered) ? printAnswer(answered, { screen, isJson: false }) : undefined
-        printAnswer(answered, { screen, isJson: false })
+        if (isClosed && !saysWhatIsKnown(answered)) return
+        const again = (): string => (isClosed ? typedAgain({ commands: withCache(command) }) : withCache(command))
+        printAnswer(answered, { screen, isJson: false }, again)
+        if (isClosed) return
         if (prompt.isOver) return server.close()
       }
     } catch (error) {

@@ -1,9 +1,10 @@
-import { HarvestError, neutralJson } from '../../errors/index.ts'
+import { HarvestError, neutralJson, shellWord } from '../../errors/index.ts'
 import { createInterface } from 'node:readline'
 import type { Screen } from '../../report/output.ts'
 import { exit, exitCodeOf } from '../exit.ts'
+import { typedAgain } from '../typed-again.ts'
 import { type Answered, type Debugger, errorLines } from './debugger.ts'
-import { commandsIn } from './words.ts'
+import { changesIn, commandsIn } from './words.ts'
 
 /** Where answers of a script go. */
 export interface ScriptOutput {
@@ -23,11 +24,13 @@ export async function runScript(
 ): Promise<number> {
   let code: number = exit.ok
   for await (const line of lines) {
-    for (const command of commandsIn(line)) {
+    const commands = commandsIn(line)
+    for (const [at, command] of commands.entries()) {
       const answered = await prompt.run(command)
       // What was cut off failed for no reason of its own, unless it says so.
       const isCut = output.signal.aborted
-      if (!isCut || saysWhatIsKnown(answered)) printAnswer(answered, output)
+      const again = (): string => typedAgain({ commands: commands.with(at, withCache(command)).join('; ') })
+      if (!isCut || saysWhatIsKnown(answered)) printAnswer(answered, output, again)
       if (isCut) return code
       if ('error' in answered)
         code = Math.max(code, exitCodeOf(answered.error) === exit.divergence ? exit.divergence : exit.usage)
@@ -50,14 +53,29 @@ export async function* stdinLines(): AsyncGenerator<string> {
     if (line.trim() !== '' && !line.trim().startsWith('#')) yield line
 }
 
-/** One answer: lines of text, or one line of JSON. */
-export function printAnswer(answered: Answered, { screen, isJson }: Pick<ScriptOutput, 'screen' | 'isJson'>): void {
+/**
+ * One answer: lines of text, or one line of JSON.
+ *
+ * @param again - what does its line again, in the place of `the same line`
+ */
+export function printAnswer(
+  answered: Answered,
+  { screen, isJson }: Pick<ScriptOutput, 'screen' | 'isJson'>,
+  again: () => string,
+): void {
   if (isJson) {
     const value = 'error' in answered ? errorData(answered.error) : answered.data
     screen.line(neutralJson(JSON.stringify(value ?? null)))
     return
   }
-  for (const line of 'error' in answered ? errorLines(answered.error) : answered.lines) screen.line(line)
+  for (const line of 'error' in answered ? errorLines(answered.error) : answered.lines)
+    screen.line(line.replace(/(?<=^→ .*: )the same line(?:, without --no-cache)?$/, again))
+}
+
+/** A line that makes forks, which takes those that were made before. */
+export function withCache(line: string): string {
+  const words = changesIn(line).filter((word) => word !== '--no-cache')
+  return words.map(shellWord).join(' ')
 }
 
 /** `detail` says of a rule what was expected where; `where` names files, agents, exit codes. */
