@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type FixKind, fixKinds, type FixProject, openFixProject } from './fix-kinds.ts'
@@ -32,6 +32,7 @@ function begin(
     env: { ...process.env, ...environment(project), ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onTestFinished(() => void child.kill('SIGKILL'))
   const said = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
@@ -46,9 +47,10 @@ it('a second fix of the case is refused while one runs, before it asks a model; 
   const project = await opened()
   const { desk } = project
   const before = desk.asked.length
-  desk.decide = () => undefined
+  // The first question is never answered.
+  desk.decide = (...asked) => (desk.asked.length - before > 1 ? prompt.decide(...asked) : undefined)
   const { child, ended } = begin(project, [...words, '--yes'])
-  await expect.poll(() => desk.asked.length - before, { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => desk.asked.length - before, { timeout: 120_000 }).toBe(1)
   const second = await project.harvest(...words, '--yes')
   expect([second.code, second.stdout]).toEqual([2, ''])
   expect(second.stderr).toMatch(/^Another fix of this case is running\n[^]*\(HARVEST_FIX_RUNNING\)/)
@@ -59,7 +61,7 @@ it('a second fix of the case is refused while one runs, before it asks a model; 
   expect([plan.code, plan.stdout]).toEqual([1, expect.stringContaining('→ to ask them: ')])
   child.kill('SIGKILL')
   await ended
-  await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => desk.left, { timeout: 120_000 }).toBe(1)
   desk.decide = prompt.decide
   const again = await project.harvest(...printed(second.stderr, 'once it has ended, to go on with its runs'))
   expect([again.code, again.stderr]).toEqual([0, ''])
@@ -92,7 +94,7 @@ it('a case that is edited while its fix runs is not written over, and the runs o
   const again = printed(refused.stderr, 'to fix the case as it is now')
   // Another edit, while the case is shown red.
   const { ended } = begin(project, again)
-  await expect.poll(() => checkouts(project), { interval: 20, timeout: 60_000 }).toBe(2)
+  await expect.poll(() => checkouts(project), { interval: 20, timeout: 120_000 }).toBe(2)
   appendFileSync(caseFile(project), '# And by Bob.\n')
   const late = await ended
   expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('HARVEST_CASE_EDITED')])
@@ -113,34 +115,44 @@ function slowGit(): { readonly path: string; readonly isAsked: () => boolean } {
   return { path: `${folder}:${process.env['PATH']}`, isAsked: () => existsSync(asked) }
 }
 
-it('a signal that ends a fix while it shows its case is answered with how to go on: its runs are kept', async () => {
+it('a signal that ends a fix while it shows its case is answered with whether its runs are kept, and how to go on', async () => {
   const project = await opened()
   const { desk } = project
   const { path, isAsked } = slowGit()
   const temporary = scratch()
+  // With so many files that git does not know, the code is unknown: nothing is kept.
+  const unknown = join(project.cwd, 'notes')
+  mkdirSync(unknown)
+  for (let n = 0; n <= 500; n++) writeFileSync(join(unknown, `${n}.txt`), '')
+  const isCheckedOut = () => checkouts(project) === 2
   const phases = [
-    ['SIGTERM', 143, { TMPDIR: temporary, PATH: path }, isAsked],
-    ['SIGINT', 130, { TMPDIR: temporary }, () => checkouts(project) === 2],
+    ['SIGINT', 130, {}, isCheckedOut, 'Its runs are not kept.', 'to begin again'],
+    ['SIGTERM', 143, { PATH: path }, isAsked, 'Finished forks are kept', 'to go on'],
+    ['SIGINT', 130, {}, isCheckedOut, 'Finished forks are kept', 'to go on'],
   ] as const
-  let asked: number | undefined
   let again: readonly string[] = words
-  for (const [signal, exitCode, env, isReached] of phases) {
-    const { child, ended } = begin(project, again, env)
-    await expect.poll(isReached, { interval: 20, timeout: 60_000 }).toBe(true)
+  const asked: number[] = []
+  for (const [signal, exitCode, env, isReached, kept, how] of phases) {
+    const before = desk.asked.length
+    const { child, ended } = begin(project, again, { ...env, TMPDIR: temporary })
+    // One that ends before says why.
+    await Promise.race([ended, expect.poll(isReached, { interval: 20, timeout: 120_000 }).toBe(true)])
     child.kill(signal)
     const { code, stderr } = await ended
     expect([code, stderr]).toEqual([exitCode, expect.stringContaining('HARVEST_CLI_INTERRUPTED')])
-    expect(stderr).toContain('Finished forks are kept')
-    expect(stderr).not.toContain('not kept')
-    again = printed(stderr, 'to go on')
-    asked ??= desk.asked.length
+    expect(stderr).toContain(`Nothing is running any more. ${kept}`)
+    again = printed(stderr, how)
+    asked.push(desk.asked.length - before)
     // Nothing is left behind.
     expect([checkouts(project), readdirSync(temporary).filter((name) => name.startsWith('harvest-'))]).toEqual([1, []])
+    rmSync(unknown, { recursive: true, force: true })
   }
   const shown = await project.harvest(...again)
   expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining('without the fix: red')])
   expect(shown.stdout).toContain('reused')
-  expect(desk.asked.length).toBe(asked)
+  const [unkept = 0] = asked
+  expect(unkept).toBeGreaterThan(0)
+  expect(asked).toEqual([unkept, unkept, 0])
 })
 
 it('what a killed fix left is removed by the next one: its checkout, and its temporary folders', async () => {
@@ -148,8 +160,8 @@ it('what a killed fix left is removed by the next one: its checkout, and its tem
   const env = { ...environment(project), TMPDIR: scratch() }
   const left = (): readonly string[] => readdirSync(env.TMPDIR).filter((name) => name.startsWith('harvest-'))
   const { child, ended } = begin(project, words, env)
-  await expect.poll(() => checkouts(project), { interval: 20, timeout: 60_000 }).toBe(2)
-  await expect.poll(() => left().length, { interval: 20, timeout: 60_000 }).toBe(3)
+  await expect.poll(() => checkouts(project), { interval: 20, timeout: 120_000 }).toBe(2)
+  await expect.poll(() => left().length, { interval: 20, timeout: 120_000 }).toBe(3)
   child.kill('SIGKILL')
   await ended
   expect(
