@@ -45,6 +45,11 @@ export class AnswerReads {
     this.#live.set(step, { how, hasMore })
   }
 
+  /** Whether its reader has all that came of it, and does not ask for more. */
+  isPaused(step: ExchangeState): boolean {
+    return this.#live.get(step)?.how === 'paused'
+  }
+
   /** Once the run is over: an agent may read an answer at any time. */
   changed(steps: readonly StepState[]): readonly ChangedReading[] {
     return this.#uses(steps).flatMap(({ step, recorded, live }) =>

@@ -863,7 +863,7 @@ export class ReplayRun {
   asks(step: ExchangeState, madeAt: Error | undefined, sink: ExchangeSink): void {
     const isUnread = isLeftUnread(step)
     if (madeAt !== undefined && (isAborted(step) || isUnread)) this.#madeAt.set(step, madeAt)
-    if (isUnread && sink.isFull) this.#leftUnread.set(step, () => sink.isFull!())
+    if (isUnread && sink.isFull) this.#leftUnread.set(step, () => this.reads.isPaused(step) || sink.isFull!())
   }
 
   /** An answer of which the agent waits for more than the tape has, because the recorded one did not. */
