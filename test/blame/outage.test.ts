@@ -9,13 +9,15 @@ import { parseExpectation } from '../../src/blame/expectation.ts'
 import { forkSourceOf, type ForkSourceOptions } from '../../src/blame/fork-source.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
-import { unreachedIn } from '../../src/live/unreached.ts'
+import { keptWaiting, unreachedIn } from '../../src/live/unreached.ts'
 import { forkTape } from '../../src/fork/index.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import {
+  type CallEvent,
   decodeBytes,
   encodeBytes,
+  type ExchangeEvent,
   readTape,
   type RecordedResponse,
   type Step,
@@ -158,6 +160,32 @@ describe('a run whose provider fails in its middle', () => {
     const run = await forkTape(tape, agent, { keep: 1, changes: [{ step: 1, rewrite: failed, always: true }], tail })
     expect(unreachedIn(run.events, tape.events, false)).toBeUndefined()
     expect(run.outcome).toEqual({ status: 'returned', value: ends })
+    // An agent that waits for something else after it has not been kept waiting by a model.
+    const events = run.events.filter(({ kind }) => kind === 'exchange').slice(0, 1)
+    expect(events).toHaveLength(1)
+    expect(keptWaiting({ tape, events })).toBeUndefined()
+  })
+
+  test('is graded where that failure is about what got its name as a secret later', async () => {
+    const value = 'Kq7fZr9Xv4Tn8WbQm2LsJ5hD'
+    const logIn = tool('log_in', async (_: object) => 'in')
+    const naming = async (): Promise<string | undefined> => {
+      const answer = (await ask(`The job ${value}`)) ?? (await ask('In short?'))
+      await logIn(said === 'now' ? { session: value } : {})
+      return answer
+    }
+    said = 'recorded'
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'asker', input: {} }, naming)
+    const tape = readTape(recorder.lastTape ?? '')
+    said = 'now'
+    const failed = (step: Step): Step =>
+      ({ ...step, response: { ...(step as ExchangeEvent).response!, status: 503 } }) as Step
+    const tail = { from: 'live', budget: openBudget({}), tools: 'live' } as const
+    const run = await forkTape(tape, naming, { keep: 1, changes: [{ step: 1, rewrite: failed }], tail })
+    expect(JSON.stringify(run.events)).not.toContain(value)
+    expect(unreachedIn(run.events, tape.events, false)).toBeUndefined()
+    expect(run.outcome).toEqual({ status: 'returned', value: 'now no' })
   })
 })
 
@@ -738,8 +766,39 @@ describe('a run whose wrapped functions open sockets of their own', () => {
     expect(await grade(1)).toMatch(/^ungraded: A service could not be reached: .*(?:ECONNRESET|reset)/)
   })
 
+  test('has no grade where one that lost its store was asked about what got its name as a secret later', async () => {
+    const value = 'Kq7fZr9Xv4Tn8WbQm2LsJ5hD'
+    const find = tool('find', async (_: object) => (await askStore(store.port)) ?? 'none')
+    const logIn = tool('log_in', async (_: object) => 'in')
+    const agent = async () => {
+      const found = await find({ job: value })
+      await logIn(store.isOpen ? {} : { session: value })
+      return found
+    }
+    store.isOpen = true
+    const again = await forksOf(agent, { tools: 'live', allow: ['socket *'] })
+    store.isOpen = false
+    expect(textOf(await again())).toMatch(/^ungraded: A service could not be reached/)
+  })
+
   test('is graded where it asks once more, and is answered', async () => {
     expect(await grade(2)).toBe('bad')
+  })
+
+  test('is graded where the lost store is the change that is tried', async () => {
+    store.isOpen = true
+    const agent = async () => look(1).catch(() => 'none')
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'asker', input: {} }, agent)
+    const tape = readTape(recorder.lastTape ?? '')
+    const lost = { $type: 'error', name: 'Error', message: 'refused', code: 'ECONNREFUSED' }
+    const failed = ({ result: _, ...step }: CallEvent): Step => ({ ...step, error: lost }) as Step
+    const tail = { from: 'live', budget: openBudget({}), tools: 'live' } as const
+    const changes = [{ step: 1, rewrite: failed as (step: Step) => Step }]
+    const run = await forkTape(tape, agent, { keep: 1, changes, tail })
+    expect(run.outcome).toEqual({ status: 'returned', value: 'none' })
+    expect(JSON.stringify(run.events)).toContain('ECONNREFUSED')
+    expect(unreachedIn(run.events, tape.events, false)).toBeUndefined()
   })
 })
 

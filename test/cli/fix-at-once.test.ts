@@ -50,7 +50,7 @@ it('a second fix of the case is refused while one runs, before it asks a model; 
   // The first question is never answered.
   desk.decide = (...asked) => (desk.asked.length - before > 1 ? prompt.decide(...asked) : undefined)
   const { child, ended } = begin(project, [...words, '--yes'])
-  await expect.poll(() => desk.asked.length - before, { timeout: 120_000 }).toBe(1)
+  await expect.poll(() => desk.asked.length - before, { timeout: 600_000 }).toBe(1)
   const second = await project.harvest(...words, '--yes')
   expect([second.code, second.stdout]).toEqual([2, ''])
   expect(second.stderr).toMatch(/^Another fix of this case is running\n[^]*\(HARVEST_FIX_RUNNING\)/)
@@ -61,7 +61,7 @@ it('a second fix of the case is refused while one runs, before it asks a model; 
   expect([plan.code, plan.stdout]).toEqual([1, expect.stringContaining('→ to ask them: ')])
   child.kill('SIGKILL')
   await ended
-  await expect.poll(() => desk.left, { timeout: 120_000 }).toBe(1)
+  await expect.poll(() => desk.left, { timeout: 600_000 }).toBe(1)
   desk.decide = prompt.decide
   const again = await project.harvest(...printed(second.stderr, 'once it has ended, to go on with its runs'))
   expect([again.code, again.stderr]).toEqual([0, ''])
@@ -94,7 +94,7 @@ it('a case that is edited while its fix runs is not written over, and the runs o
   const again = printed(refused.stderr, 'to fix the case as it is now')
   // Another edit, while the case is shown red.
   const { ended } = begin(project, again)
-  await expect.poll(() => checkouts(project), { interval: 20, timeout: 120_000 }).toBe(2)
+  await expect.poll(() => checkouts(project), { interval: 20, timeout: 600_000 }).toBe(2)
   appendFileSync(caseFile(project), '# And by Bob.\n')
   const late = await ended
   expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('HARVEST_CASE_EDITED')])
@@ -136,7 +136,7 @@ it('a signal that ends a fix while it shows its case is answered with whether it
     const before = desk.asked.length
     const { child, ended } = begin(project, again, { ...env, TMPDIR: temporary })
     // One that ends before says why.
-    await Promise.race([ended, expect.poll(isReached, { interval: 20, timeout: 120_000 }).toBe(true)])
+    await Promise.race([ended, expect.poll(isReached, { interval: 20, timeout: 600_000 }).toBe(true)])
     child.kill(signal)
     const { code, stderr } = await ended
     expect([code, stderr]).toEqual([exitCode, expect.stringContaining('HARVEST_CLI_INTERRUPTED')])
@@ -160,8 +160,8 @@ it('what a killed fix left is removed by the next one: its checkout, and its tem
   const env = { ...environment(project), TMPDIR: scratch() }
   const left = (): readonly string[] => readdirSync(env.TMPDIR).filter((name) => name.startsWith('harvest-'))
   const { child, ended } = begin(project, words, env)
-  await expect.poll(() => checkouts(project), { interval: 20, timeout: 120_000 }).toBe(2)
-  await expect.poll(() => left().length, { interval: 20, timeout: 120_000 }).toBe(3)
+  await expect.poll(() => checkouts(project), { interval: 20, timeout: 600_000 }).toBe(2)
+  await expect.poll(() => left().length, { interval: 20, timeout: 600_000 }).toBe(3)
   child.kill('SIGKILL')
   await ended
   expect(
