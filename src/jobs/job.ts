@@ -22,7 +22,10 @@ export interface Job {
   readonly mode?: 'replay' | 'live'
   /** Of a live run: how it is graded, and who answers its tools; a `LiveGrading` of the room blame. */
   readonly grading?: Json
-  /** Replays the tape unchanged, as what a changed run is compared with; refused where that says nothing. */
+  /**
+   * Replays the tape unchanged, as what a changed run is compared with; refused where that says nothing, and as `live` where the
+   * agent keeps state between runs.
+   */
   readonly isControl?: true
   /** `sources`: looks for what makes the run irreproducible. `plain`: replays once, to be compared with such a look. */
   readonly probe?: 'sources' | 'plain'

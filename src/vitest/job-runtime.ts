@@ -148,8 +148,10 @@ async function runJob(job: Job, around: Surroundings) {
     signal: context.signal,
   }
   if (job.isControl === true) {
-    const { controlOptionsOf, controlOf, controlData } = await import('../fork/index.ts')
-    const control = await controlOf(tape, await controlOptionsOf(ofTape))
+    const { controlOptionsOf, controlOf, controlData, requireNoKeptState } = await import('../fork/index.ts')
+    const replaying = await controlOptionsOf(ofTape)
+    const control = await controlOf(tape, replaying)
+    if (job.mode === 'live') await requireNoKeptState(tape, control, replaying)
     return { ...describe(control.replayed), control: controlData(tape, control) }
   }
   if (job.task !== undefined) {

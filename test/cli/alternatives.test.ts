@@ -34,14 +34,15 @@ it('of calls made side by side each is left out alone', () => {
 
 it('decisions stand in the order of their effect, beside runs that keep them, and the best alternative is named', () => {
   const decisions = [1, 4].map((step) => ({ step, decided: `decision ${step}` }))
-  const tried = [1, 1, 4, 4].map((step) => ({ ...alternatives[0]!, step, instead: `another at ${step}` }))
   const branch = (grade: 'ok' | 'bad') => ({ grade, compared: { outcome: { same: grade === 'bad' } } }) as never
-  const reports = reportDecisions(decisions, tried, [branch('ok'), branch('bad'), branch('ok'), branch('ok')], 'bad', [
-    branch('ok'),
-    branch('bad'),
-    branch('bad'),
-    branch('bad'),
-  ])
+  /** At step 1 luck makes every second run good, with its decision and with another. */
+  const reportOf = (each: number) => {
+    const tried = [1, 4].flatMap((step) => times(each, { ...alternatives[0]!, step, instead: `another at ${step}` }))
+    const byLuck = times(each / 2, [branch('ok'), branch('bad')]).flat()
+    const controls = [...byLuck, ...times(each, branch('bad'))]
+    return reportDecisions(decisions, tried, [...byLuck, ...times(each, branch('ok'))], 'bad', controls)
+  }
+  const reports = reportOf(12)
   expect(reports.map(({ step, effect }) => [step, effect?.value])).toEqual([
     [4, 1],
     [1, 0],
@@ -51,6 +52,8 @@ it('decisions stand in the order of their effect, beside runs that keep them, an
   expect(first?.effect?.low).toBeGreaterThan(-1)
   const best = { step: 4, instead: 'another at 4' }
   expect(bestAlternative(reports, { recorded: 'bad', takesAnyOther: false })).toEqual(best)
+  // Of so few runs all may be good by chance.
+  expect(bestAlternative(reportOf(2), { recorded: 'bad', takesAnyOther: false })).toBeUndefined()
   expect(bestAlternative(reports, { recorded: 'ok', takesAnyOther: false })).toBeUndefined()
   // Where nobody said what is good, doing nothing would be best.
   expect(bestAlternative(reports, { recorded: 'bad', takesAnyOther: true })).toBeUndefined()

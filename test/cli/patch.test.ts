@@ -136,7 +136,11 @@ describe('harvest patch', () => {
     const anyway = printed(refused.stderr, 'to continue anyway')
     expect(anyway.toSorted()).toEqual(live.toSorted())
     const decided = await patch(...live.slice(1))
-    expect(decided).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('model calls') as string })
+    expect(decided).toMatchObject({ code: 1, stderr: '', stdout: expect.stringContaining('model calls') as string })
+    // Two runs of either kind rule nothing out.
+    expect(printed(decided.stdout, 'for a finer answer, with more runs')).toEqual(
+      live.map((word, at) => (live[at - 1] === '--runs' ? '8' : word)),
+    )
     expect(desk.asked.length - asked).toBeGreaterThan(4)
   })
 
@@ -149,13 +153,33 @@ describe('harvest patch', () => {
     const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--runs', '4', '--parallel', '1']
     const { code, stdout } = await patch(...args, '--cross-version', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
-      survives: true,
+      survives: null,
       rate: { survived: 3, runs: 4, undecided: 0 },
       // As many without the change, drawn beside them.
       beside: { survived: 4, runs: 4, undecided: 0, chance: 1 },
       spent: { modelCalls: 24 },
     })
-    expect(code).toBe(0)
+    expect(code).toBe(1)
+  })
+
+  it('what a model said is not changed where models are asked for real: the printed fork keeps the run up to it', async () => {
+    const words = ['first', '--step', '5', '--set', 'body.choices.0.message.content=Done.']
+    const asked = desk.asked.length
+    const refused = await patch(...words, '--live')
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('a model answers step 5 itself') as string,
+    ])
+    expect(desk.asked).toHaveLength(asked)
+    const fork = printed(refused.stderr, 'to keep the run up to it, with this change')
+    expect(fork).toEqual(['fork', ...words, '--live'])
+    const { code, stdout } = await harvest(['fork', ...fork.slice(1), '--cross-version'], {
+      cwd,
+      env: { DESK_URL: desk.url, CI: '1' },
+    })
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Done.') as string])
+    expect(refused.stderr).toContain('to replay the change from the tape: npx vitest-harvest patch first --step 5')
+    expect((await patch(...printed(refused.stderr, 'to replay the change from the tape').slice(1))).code).toBe(0)
   })
 
   it('Ctrl-C prints how the runs ended that were made until then and what they cost, and decides nothing', async () => {

@@ -3,13 +3,39 @@ import { live, type PatchControl } from '../../src/cli/forking/patched.ts'
 import { HarvestError } from '../../src/errors/index.ts'
 import type { JobOutcome } from '../../src/jobs/run.ts'
 
-const ended = { report: { problems: [], comparison: { outcomeEqual: true } } } as unknown as JobOutcome
+const end = (outcomeEqual: boolean) =>
+  ({ report: { problems: [], comparison: { outcomeEqual } } }) as unknown as JobOutcome
+const times = (survived: number, runs: number): readonly JobOutcome[] =>
+  Array.from({ length: runs }, (_, n) => end(n < survived))
 const unjudged = new HarvestError('HARVEST_NOT_RECORDED', { what: 'No recorded answer fits' })
 const unchanged = { control: {} } as PatchControl
 
-test('a change whose live runs end as before is said to survive beside runs without it, and beside none nothing is said', () => {
-  expect(live([ended, ended], [ended, ended], unchanged)).toMatchObject({ survives: true })
-  expect(live([ended, ended], [unjudged, unjudged], unchanged)).toMatchObject({
+test('a change is said to survive where runs without it show that hardly any effect is left', () => {
+  expect(live(times(40, 40), times(40, 40), unchanged)).toMatchObject({ survives: true })
+  expect(live(times(20, 40), times(40, 40), unchanged)).toMatchObject({ survives: false })
+})
+
+test.for([
+  [1, 1, 1],
+  [2, 4, 4],
+  [5, 10, 10],
+  [10, 10, 10],
+] as const)(
+  '%i of %i live runs beside %i without the change leave open whether it survives',
+  ([survived, runs, without]) => {
+    const answer = live(times(survived, runs), times(without, runs), unchanged)
+    expect(answer).toMatchObject({ survives: null, because: expect.stringMatching(/is not ruled out/) as string })
+  },
+)
+
+test('runs that could not be judged may all be of the effect', () => {
+  const lost = [...times(50, 50), ...Array.from({ length: 5 }, () => unjudged)]
+  expect(live(lost, times(55, 55), unchanged)).toMatchObject({ survives: null })
+  expect(live(times(55, 55), times(55, 55), unchanged)).toMatchObject({ survives: true })
+})
+
+test('beside no run without the change nothing is said of it', () => {
+  expect(live(times(2, 2), [unjudged, unjudged], unchanged)).toMatchObject({
     survives: null,
     because: expect.stringMatching(/nothing can be compared\.\n\nNo recorded answer fits/) as string,
   })

@@ -355,18 +355,28 @@ function toolsOf(given: CommandInput): 'tape' | 'live' {
 }
 
 /** Blame calls live models, which costs money: `--live` is consent, and so is a yes at a terminal. */
-async function requireConsent(given: CommandInput, { tools }: BlameRequest, screen: Screen): Promise<void> {
+async function requireConsent(given: CommandInput, request: BlameRequest, screen: Screen): Promise<void> {
   if (given.has('live')) return
-  const amount = `$${defaultUsd.toFixed(2)}`
   if (canAsk()) {
-    screen.note(`Blame asks the models for real, for at most ${amount}.`)
-    if (tools === 'live') screen.note('Tools and services run for real in every run, with all they do.')
+    screen.note(`Blame asks the models for real, ${mostText(request)}.`)
+    if (request.tools === 'live') screen.note('Tools and services run for real in every run, with all they do.')
     if (await askYesNo('Go on?')) return
   }
   throw new HarvestError('HARVEST_LIVE_CONSENT', {
     what: 'Blame calls live models, which costs money: confirm with --live',
     fix: [...toConfirm(given, defaultUsd), 'to estimate the cost, for free: --dry-run'],
   })
+}
+
+/** What a session may use in all. */
+function mostText({ limits = {}, costUsdIfPriced }: BlameRequest): string {
+  const { forks, costUsd } = limits
+  const most = [
+    ...(forks === undefined ? [] : [counted(forks, 'fork')]),
+    ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
+    ...(costUsdIfPriced === undefined ? [] : [`$${costUsdIfPriced.toFixed(2)} where the price is known`]),
+  ]
+  return `for at most ${most.join(' and ')}`
 }
 
 /** How far the task is, as it says it. */

@@ -9,7 +9,8 @@ import { inPairs } from '../../fork/pair-order.ts'
 import { type ControlData, type Job } from '../../jobs/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../recordings/index.ts'
-import { type Json, readTape, type Tape } from '../../tape/index.ts'
+import { isGenerative, readModelCall } from '../../providers/index.ts'
+import { type Json, readTape, stepsOf, type Tape } from '../../tape/index.ts'
 import { requireReplayable } from '../../tape/grade.ts'
 import { patchSpec } from '../spec/debug.ts'
 import { stepsToModels } from '../blame/to-models.ts'
@@ -48,6 +49,7 @@ export const patchCommand: Command = {
     const changes = changesOf(given)
     const recordings = given.value('dir') ?? 'recordings'
     const tape = requireReplayable(readTape(findTapeFile(given.args[0] ?? '', recordings)))
+    if (plan !== undefined) refuseModels(tape, changes, given)
     const { text, changed } = patchTape(tape, changes)
     for (const note of typeNotes(tape, changes)) screen.note(note)
     const kase = caseOf(tape, recordings)
@@ -67,7 +69,8 @@ export const patchCommand: Command = {
       (shown) => {
         print(tape, changed, answer, control, shown)
         if (ended !== undefined) return shown.line(stoppedText(ended.at, 'runs'))
-        printSteps(stepsAfterPatch(answer, { tape, given, recordings, plan }), (text) => shown.line(text))
+        const asked = { tape, given, recordings, plan, isOfModel: changes.some((change) => isOfModel(tape, change)) }
+        printSteps(stepsAfterPatch(answer, asked), (text) => shown.line(text))
       },
       { given, spec: patchCommand, screen },
     )
@@ -90,6 +93,21 @@ function changesOf(given: CommandInput): readonly Patch[] {
     const value = jsonOrText(set.slice(at + 1))
     return { path: set.slice(0, at), value, ...(step === undefined ? {} : { step }) }
   })
+}
+
+/** A model that is asked for real does not say what was changed: `fork` keeps the steps up to it. */
+function refuseModels(tape: Tape, changes: readonly Patch[], given: CommandInput): void {
+  const asked = changes.find((change) => isOfModel(tape, change))
+  if (asked === undefined) return
+  throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', `with --live a model answers step ${asked.step} itself`, [
+    ...(given.has('agent') ? [] : [`to keep the run up to it, with this change: ${asFork({})}`]),
+    'to replay the change from the tape: the same command, without --live',
+  ])
+}
+
+function isOfModel(tape: Tape, { step }: Patch): boolean {
+  const event = step === undefined ? undefined : stepsOf(tape)[step - 1]
+  return event?.kind === 'exchange' && isGenerative(readModelCall(event)?.request.dialect)
 }
 
 /** `30` is a number, `"30"` and `thirty` are texts. */
@@ -143,7 +161,7 @@ async function runBoth(text: string, { unchanged, about, recordings, plan }: Run
   const file = join(folder, 'patched.tape.jsonl')
   try {
     writeFileSync(file, text, { mode: 0o600 })
-    const control: Job = { ...unchanged, isControl: true }
+    const control: Job = { ...unchanged, isControl: true, ...(plan === undefined ? {} : { mode: 'live' }) }
     if (plan === undefined) {
       const [first, second] = await runJobs([control, { tape: file, ...about }])
       const run = requireControl(first)
@@ -214,16 +232,21 @@ interface Asked {
   readonly given: CommandInput
   readonly recordings: string
   readonly plan: LivePlan | undefined
+  /** It changes what a model answers. */
+  readonly isOfModel: boolean
 }
 
 /** From what could not be judged to what can be. */
 function stepsAfterPatch(
   { survives, rate, lost = [] }: PatchAnswer,
-  { tape, given, recordings, plan }: Asked,
+  { tape, given, recordings, plan, isOfModel }: Asked,
 ): readonly NextStep[] {
   if (survives !== null) return []
-  if (plan === undefined || rate === undefined)
-    return [{ about: 'to continue with live models', command: typedAgain({ live: true, ...acrossVersions(tape) }) }]
+  if (plan === undefined || rate === undefined) {
+    const options = { live: true, ...acrossVersions(tape) }
+    if (isOfModel && given.has('agent')) return []
+    return [{ about: 'to continue with live models', command: isOfModel ? asFork(options) : typedAgain(options) }]
+  }
   const prices = readPrices(recordings) ?? {}
   const isOffTape = lost.includes('HARVEST_NOT_RECORDED') && !given.has('agent')
   const runs: LimitedRuns = { codes: lost, runs: () => [[tape, 2 * plan.times]], limits: plan.limits, prices }

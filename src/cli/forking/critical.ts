@@ -104,13 +104,14 @@ function rateOf({ judged, other }: Omit<Count, 'runs'>): { readonly hits: number
   return { hits: other, runs: Math.max(judged, other) }
 }
 
-/** The alternative that is graded as good where the run is not: that of the largest effect. */
+/** The alternative that is graded as good where the run is not: that of the largest effect. Of live runs luck made some good. */
 export function bestAlternative(
   decisions: readonly DecisionReport[],
   grader: Pick<Grader, 'recorded' | 'takesAnyOther'>,
 ): { readonly step: number; readonly instead: string } | undefined {
   if (grader.recorded === 'ok' || grader.takesAnyOther) return undefined
-  for (const { step, tried } of decisions) {
+  for (const { step, tried, beside, verdict } of decisions) {
+    if (beside !== undefined && verdict !== 'critical') continue
     const good = tried.find(({ grade }) => grade === 'ok')
     if (good !== undefined) return { step, instead: good.instead }
   }

@@ -9,6 +9,7 @@ import { describeOutcome } from '../../report/describe.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { saidText, spentBy, withLost } from '../live.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
+import { isRuledOut, smallest } from '../finer-answer.ts'
 import { chanceBetween, isShown } from './beside.ts'
 import type { Hits } from './branches.ts'
 
@@ -127,8 +128,16 @@ export function live(
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
   if (isShown({ chance, forks: controls.length }) === true && isLess)
     return { survives: false, because: counts, ...common }
-  if (rate.survived * 2 >= changed.length) return { survives: true, because: counts, ...common }
-  const why = 'Runs without the change do no better, as far as these show: it may be the model that changed.'
+  // Those that were lost end as makes the difference larger.
+  const worst = [
+    { hits: beside.survived + beside.undecided, runs: controls.length },
+    { hits: rate.survived, runs: changed.length },
+  ] as const
+  const isMost = rate.survived * 2 >= changed.length
+  if (isMost && isRuledOut(...worst)) return { survives: true, because: counts, ...common }
+  const why = isMost
+    ? `No effect of the change is shown, and one of ${smallest} or more is not ruled out (95 %).`
+    : 'Runs without the change do no better, as far as these show: it may be the model that changed.'
   return { survives: null, because: `${counts} ${why}`, ...common }
 }
 
