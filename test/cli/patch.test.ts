@@ -23,6 +23,12 @@ export async function payer({ order_id }: { order_id: string }) {
   await refund({ order_id, amount })
   return { refunded: amount }
 }
+export async function keeper({ order_id }: { order_id: string }) {
+  const runs = globalThis.runsOfKeeper = (globalThis.runsOfKeeper ?? 0) + 1
+  const { amount } = await lookup({ order_id })
+  await refund({ order_id, amount })
+  return { refunded: amount, runs }
+}
 export async function orders() {
   const response = await fetch('http://127.0.0.1:45998/orders', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order_id":"A-1"}' })
   if (!response.ok) return { failed: response.status }
@@ -42,10 +48,12 @@ describe('harvest patch', () => {
     execFileSync('git', ['init', '--quiet'], { cwd })
     writeFileSync(join(cwd, 'src/payer.ts'), payer)
     const config = readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')
-    const agents = '"payer":"./src/payer.ts#payer","orders":"./src/payer.ts#orders",'
+    const agents = '"payer":"./src/payer.ts#payer","keeper":"./src/payer.ts#keeper","orders":"./src/payer.ts#orders",'
     writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('agents: {', `agents: {${agents}`))
     mkdirSync(join(cwd, inbox), { recursive: true })
     writeFileSync(join(cwd, inbox, 'paid.tape.jsonl'), tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } }))
+    const kept = { agent: 'keeper', input: { order_id: 'A-1' }, returned: { refunded: 25, runs: 1 } }
+    writeFileSync(join(cwd, inbox, 'kept.tape.jsonl'), tapeText('kept', kept))
     const ordered = tapeText('ordered', { agent: 'orders', events: [orderExchange], returned: { amount: 25 } })
     writeFileSync(join(cwd, inbox, 'ordered.tape.jsonl'), ordered)
     await recordDesk(cwd, desk)
@@ -138,9 +146,8 @@ describe('harvest patch', () => {
     const decided = await patch(...live.slice(1))
     expect(decided).toMatchObject({ code: 1, stderr: '', stdout: expect.stringContaining('model calls') as string })
     // Two runs of either kind rule nothing out.
-    expect(printed(decided.stdout, 'for a finer answer, with more runs')).toEqual(
-      live.map((word, at) => (live[at - 1] === '--runs' ? '8' : word)),
-    )
+    const finer = live.map((word, at) => (live[at - 1] === '--runs' ? '8' : word))
+    expect(printed(decided.stdout, 'for a finer answer, with more runs').toSorted()).toEqual(finer.toSorted())
     expect(desk.asked.length - asked).toBeGreaterThan(4)
   })
 
@@ -182,6 +189,17 @@ describe('harvest patch', () => {
     expect((await patch(...printed(refused.stderr, 'to replay the change from the tape').slice(1))).code).toBe(0)
   })
 
+  it('an agent that keeps state between runs is refused before a model is asked, as by fork', async () => {
+    const before = desk.asked.length
+    for (const command of ['patch', 'fork']) {
+      const words = [command, 'kept', '--set', 'input.order_id=B-2', '--live', '--cross-version']
+      const { code, stderr } = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '1' } })
+      expect([code, stderr]).toEqual([1, expect.stringContaining('The agent keeps state between runs') as string])
+      expect(stderr).toContain('globalThis.runsOfKeeper')
+    }
+    expect(desk.asked).toHaveLength(before)
+  })
+
   it('Ctrl-C prints how the runs ended that were made until then and what they cost, and decides nothing', async () => {
     const input = 'input.text=Refund A-100, please.'
     const words = ['patch', 'first', '--set', input, '--live', '--runs', '4', '--parallel', '1', '--cross-version']
@@ -196,7 +214,9 @@ describe('harvest patch', () => {
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     desk.decide = usual
     expect(code, stderr).toBe(130)
-    expect(stdout).toMatch(/^undecided\n1 of 1 live runs end so; without the change, sampled in pairs, 1 of 1\.$/m)
+    expect(stdout).toMatch(
+      /^undecided\n1 of 1 live runs end so; without the change, sampled in pairs, 1 of 1\. No effect/m,
+    )
     expect(stdout).toMatch(/^6 model calls, .*, \$0\.0027[^\n]*\nstopped after 2 of 8 runs\n$/m)
     expect(stderr).toContain('Its runs are not kept.')
   })

@@ -377,14 +377,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/patch.ts': {
-    'to keep the run up to it, with this change': [
-      'test/cli/patch.test.ts',
-      'what a model said is not changed where models are asked for real: the printed fork keeps the run up to it',
-    ],
-    'to replay the change from the tape': [
-      'test/cli/patch.test.ts',
-      'what a model said is not changed where models are asked for real: the printed fork keeps the run up to it',
-    ],
     'to continue with live models': [
       'test/cli/patch.test.ts',
       'from undecided the printed commands lead to live models, refused for other code, and to how often it survives',
