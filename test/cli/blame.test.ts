@@ -12,6 +12,7 @@ import { warmHarvest as harvest } from './harvest.ts'
 import { shellWord } from '../../src/errors/index.ts'
 import { printed } from './printed.ts'
 import { many } from './many.ts'
+import { hasTerminal, onTerminal } from './terminal.ts'
 
 function isRunning(pid: number): boolean {
   try {
@@ -338,6 +339,22 @@ export const fails = async () => { await cannotSay(); throw new Error('no judge'
         ],
       ]
     `)
+  })
+
+  it.skipIf(!hasTerminal)('at a terminal the limits that were typed are what one agrees to', async () => {
+    const asked = desk.asked.length
+    const lines: readonly (readonly [limits: readonly string[], most: string])[] = [
+      [[], '$5.00'],
+      [['--max-cost', '20'], '$20.00'],
+      [['--max-runs', '400'], '400 forks and $5.00 where the price is known'],
+      [['--max-runs', '400', '--max-cost', '0.5'], '400 forks and $0.50'],
+    ]
+    for (const [limits, most] of lines) {
+      const given = { cwd, answer: 'n', env: { DESK_URL: desk.url } }
+      const { code, output } = await onTerminal(['blame', 'bad', ...right, ...limits], given)
+      expect([code, output]).toEqual([2, expect.stringContaining(`for real, for at most ${most}.`) as string])
+    }
+    expect(desk.asked).toHaveLength(asked)
   })
 
   it('is refused before anything is run when it cannot be', () => {
