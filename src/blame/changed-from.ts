@@ -8,6 +8,8 @@ export interface OfflineRun {
   readonly keep: number
   /** It asks for nothing that the tape cannot answer: this is the whole run, and no model has to be asked. */
   readonly isWhole: boolean
+  /** The `n` of the first thing it asks for that is no step of the tape; absent: there is none, or it is no step. */
+  readonly foreignAt?: number
 }
 
 type Agent = (input: unknown) => unknown
@@ -17,10 +19,17 @@ export async function runOffline(tape: Tape, agent: Agent, options: ForkOptions)
   const plan = { keep: 0, kept: 'canonical', chance: 'recorded', tail: { from: 'tape' } } as const
   const fork = await forkTape(tape, agent, plan, options)
   const recorded = new Set<Step>(stepsOf(tape))
-  const asked = stepsOf(fork.branch.tape).map((step) => (recorded.has(step) ? step : stepBehind(step)))
+  const made = stepsOf(fork.branch.tape)
+  const asked = made.map((step) => (recorded.has(step) ? step : stepBehind(step)))
   const foreign = asked.indexOf(undefined)
   const served = new Set(foreign === -1 ? asked : asked.slice(0, foreign))
-  return { fork, keep: leading(tape, served), isWhole: foreign === -1 && fork.problems.length === 0 }
+  const foreignAt = made[foreign]?.n
+  return {
+    fork,
+    keep: leading(tape, served),
+    isWhole: foreign === -1 && fork.problems.length === 0,
+    ...(foreignAt === undefined ? {} : { foreignAt }),
+  }
 }
 
 /** What a served call did inside when it was recorded is part of its answer. */

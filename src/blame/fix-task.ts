@@ -25,17 +25,14 @@ import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
 import { mostOf, noUses } from '../live/budget.ts'
 import { type Budget, type Spent, unpaid, type Use } from '../live/index.ts'
-import { isGenerative, readModelCall } from '../providers/index.ts'
 import { codeDigest, gitState, isCodeOf } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys, type GreenSteps, isGreenAt } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
 import {
-  type ExchangeEvent,
   type Json,
   parseTape,
   readTape,
   serializeTape,
-  type Step,
   stepsOf,
   type Tape,
 } from '../tape/index.ts'
@@ -51,6 +48,7 @@ import { paidRegrades, requireSteadyGrades } from './grading.ts'
 import { asUse, gradeWithin, ofAnswered, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
 import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
+import { isDecidedByCode, isModelCall, withRecordedCalls } from './recorded-calls.ts'
 import { referenceOf } from './reference-run.ts'
 import type { Grade, GradingUse } from './types.ts'
 import { waysToName } from './ways-to-name.ts'
@@ -106,7 +104,7 @@ export interface FixAnswer {
   readonly recorded: Grade
   /** Empty when models would have to be asked and may not be. */
   readonly runs: readonly FixRun[]
-  /** What models are asked is not as recorded: a run that is right shows nothing until runs asked as recorded are not. */
+  /** Its model may be right by chance: a run that is right shows nothing until runs asked as recorded are not. */
   readonly isControlled: boolean
   /** The same runs with models asked as recorded, each made after the run it stands beside; empty unless controlled. */
   readonly controls: readonly FixRun[]
@@ -159,7 +157,7 @@ export const fixTask: Task = async (asked, context) => {
   )
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
-  const isControlled = request.isUnshown !== true && !offline.isWhole && asksOtherwise(replayed)
+  const isControlled = request.isUnshown !== true && !offline.isWhole && !isDecidedByCode(tape, offline, oracle)
   if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
   const steps = stepsOf(tape)
   const stoodFor = steps.slice(offline.keep).filter(isModelCall)
@@ -192,7 +190,7 @@ export const fixTask: Task = async (asked, context) => {
   if (offline.isWhole && asksModels && !request.mayPay) throw notToPay()
   const made = offline.isWhole
     ? {
-        runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)],
+        runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session)],
         controls: [],
         isKept: false,
       }
@@ -257,10 +255,6 @@ function forkOptions({ replay }: TaskContext, signal: AbortSignal): ForkOptions 
   return { signal, ...accessOf(replay) }
 }
 
-function isModelCall(step: Step): step is ExchangeEvent {
-  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
-}
-
 /** What differs, in the order in which it shows; a fix often changes several things. What was accepted is not its doing. */
 function changesOf({ drift, problems }: ReplayResult, accepted: GreenSteps): readonly string[] {
   const questions = changedQuestions(drift.filter(isCounted))
@@ -274,12 +268,6 @@ function changesOf({ drift, problems }: ReplayResult, accepted: GreenSteps): rea
 
 function isCounted({ policy }: Drift): boolean {
   return policy !== 'ignore' && policy !== 'report'
-}
-
-/** Whether a model is asked what was not recorded at its step; one more question is no other one. */
-function asksOtherwise({ drift, tape }: ReplayResult): boolean {
-  const asked = new Set(stepsOf(tape).flatMap((step) => (isModelCall(step) ? [step.n] : [])))
-  return drift.some((one) => isCounted(one) && asked.has(one.step))
 }
 
 interface Session {
@@ -385,7 +373,7 @@ async function runLive(
       isKept = keepFork(request.folder, key, fork, context.surroundings.reads(fork.run?.keyVariables)) && isKept
       made.push(key)
     }
-    const run = await graded(fork, session, kept !== undefined)
+    const run = await graded(fork, session, { isControl, isReused: kept !== undefined })
     if (isControl) controls.push(run)
     else runs.push(run)
     tell({ runs, controls, isKept })
@@ -525,21 +513,31 @@ async function heardAlone(grade: () => Promise<GradeGiven>, budget: Budget): Pro
 
 /**
  * A run with a problem is no run of the fixed agent. One that left its tape did make the calls it made up to there: as in
- * blame it is graded by them.
+ * blame it is graded by them. One asked as recorded is graded as one without the fix: what the fix calls otherwise before its
+ * model is asked is none of it.
  */
-async function graded(fork: FinishedFork, session: Session, isReused: boolean): Promise<FixRun> {
+async function graded(
+  fork: FinishedFork,
+  session: Session,
+  { isControl, isReused }: { readonly isControl: boolean; readonly isReused: boolean } = {
+    isControl: false,
+    isReused: false,
+  },
+): Promise<FixRun> {
   const { context, oracle } = session
   const { tape, tapeFile } = context
   const [problem] = fork.problems
   // A branch names its parent as seen from the parent's own folder.
-  const { events } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  const { events: made } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  const events = isControl ? withRecordedCalls(made, tape, fork.prefix.steps) : made
   if (problem !== undefined) {
     const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls({ ...fork, events, tape }) : undefined
     if (grade !== undefined) return { fork, grade, isOffTape: true, isReused }
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }
   const ended = { tape, outcome: fork.outcome, events }
-  const runText = JSON.stringify([tape.digest, fork.prefix.steps, fork.fingerprint])
+  const others = events === made ? [] : ['with the recorded calls']
+  const runText = JSON.stringify([tape.digest, fork.prefix.steps, fork.fingerprint, ...others])
   const given = await steadyGrade(() => gradeEnded(oracle, ended), runText, session).catch(unpaid)
   if (HarvestError.is(given)) {
     const { code, message } = given

@@ -73,6 +73,8 @@ export interface Oracle {
   grade(run: GradedRun): Promise<GradeGiven>
   /** Of a run whose end was not seen, or that left its tape: by the calls it made, where these decide. */
   gradeCalls?(run: RunWithoutEnd): 'bad' | 'ok' | undefined
+  /** Whether a run is good by the calls it made, no matter what follows them. */
+  isGoodByCalls?(run: RunWithoutEnd): boolean
 }
 
 export interface GradeGiven {
@@ -121,6 +123,8 @@ export function createOracle(judging: Judging): Required<Oracle> {
       return run.outcome.status === 'threw' ? gradeOfThrown(run, judging) : gradeOfReturned(run, judging)
     },
     gradeCalls: (run) => gradeOfCalls(run, judging),
+    isGoodByCalls: (run) =>
+      judging.by === 'expectations' && judging.bad.length === 0 && gradeOfCalls(run, judging) === 'ok',
   }
 }
 

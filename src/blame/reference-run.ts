@@ -97,7 +97,9 @@ function withAnswerOf(recorded: Step, good: Step): Step {
 function onlyIn(good: readonly Step[], own: readonly Step[], events: readonly TapeEvent[]): readonly TapeEvent[] {
   const asked = new Set(own.map(askedOf))
   const last = Math.max(0, ...events.map(momentsOf))
-  return good.filter((step) => step.in === undefined && !asked.has(askedOf(step))).map((step) => later(step, last + 1))
+  return good
+    .filter((step) => step.in === undefined && !asked.has(askedOf(step)))
+    .map((step) => renumbered(step, (n) => n + last + 1))
 }
 
 function momentsOf(event: TapeEvent): number {
@@ -114,14 +116,16 @@ function momentsOf(event: TapeEvent): number {
   return 'settled' in event ? Math.max(event.n, event.settled?.[0] ?? 0) : event.n
 }
 
-function later<E extends CallEvent | ExchangeEvent>(step: E, by: number): E {
-  const moved = ([n, ...rest]: readonly [number, ...unknown[]]) => [n + by, ...rest]
-  const { n } = step
+/** A step in another place among its events. */
+export function renumbered<E extends CallEvent | ExchangeEvent>(step: E, to: (n: number) => number): E {
+  const moved = ([n, ...rest]: readonly [number, ...unknown[]]) => [to(n), ...rest]
+  const { n, in: inside } = step
+  const place = { n: to(n), ...(inside === undefined ? {} : { in: to(inside) }) }
   if (step.kind !== 'exchange') {
     const { settled, yields } = step
     return {
       ...step,
-      n: n + by,
+      ...place,
       ...(settled && { settled: moved(settled) }),
       ...(yields && { yields: yields.map(moved) }),
     }
@@ -129,7 +133,7 @@ function later<E extends CallEvent | ExchangeEvent>(step: E, by: number): E {
   const { response, error } = step
   return {
     ...step,
-    n: n + by,
+    ...place,
     ...(response && {
       response: {
         ...response,

@@ -38,9 +38,12 @@ export function recordedQuestions(tape: Tape, keep: number): (asked: AskedModel)
   return ({ url, body }) => {
     const live = conversationOf(body)
     if (live === undefined) return undefined
+    const open = roots.filter(({ asked }) => asked === undefined)
     const root =
       roots.find(({ asked }) => asked !== undefined && begins(live.turns, asked)) ??
-      roots.find(({ asked, turns }) => asked === undefined && spoken(turns).length === spoken(live.turns).length)
+      open.find(({ turns }) => spoken(turns).length === spoken(live.turns).length) ??
+      // One that has more or fewer turns by now, and opens the same.
+      open.find(({ turns }) => open.length === 1 && openingOf(turns) === openingOf(live.turns))
     if (root === undefined) return undefined
     root.asked ??= live.turns
     const turns = [...root.turns, ...live.turns.slice(root.asked.length)]
@@ -83,6 +86,10 @@ function begins(turns: readonly Json[], first: readonly Json[]): boolean {
   return (
     first.length <= turns.length && first.every((turn, i) => canonicalJson(turn) === canonicalJson(turns[i] ?? null))
   )
+}
+
+function openingOf(turns: readonly Json[]): string {
+  return canonicalJson(spoken(turns)[0] ?? null)
 }
 
 /** Turns but for instructions: a changed question may have more or fewer of those. */

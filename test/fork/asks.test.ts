@@ -126,6 +126,24 @@ describe('a fork that asks its model', () => {
     ])
   })
 
+  it('asks the recorded question in the place of one that has more turns by now', () => {
+    const recorded = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'Write to Ada about order A-100.' },
+    ]
+    const asks = (messages: Body['messages']): Body =>
+      JSON.parse(
+        recordedQuestions(tape, 0)({
+          url: `${url}/v1/chat/completions`,
+          body: JSON.stringify({ model: 'gpt-4o', messages }),
+        })?.body ?? 'null',
+      ) as Body
+    const more = { role: 'user', content: 'In German.' }
+    expect(asks([...recorded, more])).toMatchObject({ messages: recorded })
+    // What opens otherwise may be another conversation.
+    expect(asks([more, ...recorded])).toBeNull()
+  })
+
   it('leaves a question off tape that stands for no recorded one', async () => {
     const asking = recordedQuestions(tape, 0)
     const question = {

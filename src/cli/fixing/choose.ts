@@ -78,7 +78,7 @@ export function requireShown(
     },
     why:
       isAsGood && unjudged === 0
-        ? 'The model was right by chance this time, or it is not the question that fixes it.'
+        ? 'The model was right by chance this time, or it is not the change that fixes it.'
         : 'Runs without the fix that end well, or may, have to be too few for chance.',
     fix: [
       ...[...steps, ...(isSettled ? [] : [moreRuns(runs.length)])].map(({ about, command }) => `${about}: ${command}`),
