@@ -328,13 +328,16 @@ async function runLive(
   const { request, context } = session
   const code = await codeDigest(process.cwd())
   const tools = await loadStandIns(request.tools, context.importModule)
-  const tape = parentOf(request, context.tape)
+  const reference = request.reference === undefined ? undefined : requireClosed(readTape(request.reference))
+  // Followed by what the reference run alone knows an answer to.
+  const tape = reference === undefined ? context.tape : referenceOf(context.tape, reference).tape
   const git = await gitState(process.cwd())
   const planAt = (keep: number, n: number, isControl: boolean): ForkPlan =>
     isControl
       ? planOf(keep, `control ${n + 1}`, session, git, { asking: recordedQuestions(context.tape, keep) })
       : planOf(keep, `${n + 1}`, session, git)
-  const keyAt = (plan: ForkPlan): string | undefined => (code === undefined ? undefined : keyOf(plan, session, code))
+  const keyAt = (plan: ForkPlan): string | undefined =>
+    code === undefined ? undefined : keyOf(plan, session, { code, reference: reference?.digest })
   const runs: FixRun[] = []
   const controls: FixRun[] = []
   let keep = most
@@ -418,11 +421,6 @@ function pinnedTo(kept: FinishedFork, code: ForkPlan['code'], tapeFile: string):
   return { ...kept, branch: serializeTape({ ...header, pins: { ...code, ...pins } }, own, close) }
 }
 
-/** The tape, followed by what the reference run alone knows an answer to. */
-function parentOf({ reference }: FixRequest, tape: Tape): Tape {
-  return reference === undefined ? tape : referenceOf(tape, requireClosed(readTape(reference))).tape
-}
-
 function planOf(
   keep: number,
   seed: string,
@@ -459,8 +457,12 @@ async function forkOnce(
 }
 
 /** All that makes a run the same run; how it is graded is asked again. */
-function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: string): string {
-  const { tools, reference, baseUrl } = request
+function keyOf(
+  { keep, seed }: ForkPlan,
+  { request, context }: Session,
+  { code, reference }: { readonly code: string; readonly reference: string | undefined },
+): string {
+  const { tools, baseUrl } = request
   const { tape, case: kase } = context
   const said = [tape.digest, kase?.file, code, version, keep, seed, tools, reference, baseUrl]
   return `fix-${createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 24)}`

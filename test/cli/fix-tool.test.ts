@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Desk } from './desk.ts'
 import { type FixKind, type FixProject, openFixProject } from './fix-kinds.ts'
+import { warmRun as start } from './harvest.ts'
 import { printed } from './printed.ts'
 
 const calls = 'const result = await shop[call.function.name as keyof typeof shop](args as never)'
@@ -83,4 +84,26 @@ it('a call that is as good with every condition but those that forbid leaves the
   const asked = ['--ok', 'lookup_order(unit: "euros")', '--bad', 'refund(amount: 2500)'] as const
   const { code, stdout } = await project.harvest('fix', 'incident', ...asked, '--any-name')
   expect([code, stdout]).toEqual([1, expect.stringContaining('3 runs, and 3 as recorded')])
+})
+
+it('runs that a reference answered are made again once its tape is another one', async () => {
+  const project = await opened(clamp, refunds(() => 2500))
+  const inbox = join(project.cwd, 'recordings/inbox')
+  const tapes = (): readonly string[] => readdirSync(inbox).filter((name) => name.endsWith('.tape.jsonl'))
+  const record = async (): Promise<string> => {
+    const before = tapes()
+    const env = { DESK_URL: project.desk.url, CI: '' }
+    await start(process.execPath, ['src/record.ts', project.git('rev-parse', 'HEAD').trim()], { cwd: project.cwd, env })
+    return join(inbox, tapes().find((name) => !before.includes(name)) ?? 'none')
+  }
+  const [reference, other] = [await record(), await record()]
+  const asked = async (): Promise<number> => {
+    const before = project.desk.asked.length
+    const { code, stdout, stderr } = await project.harvest('fix', 'incident', ...ok, '--live', '--reference', reference)
+    expect([code, stdout], stderr).toEqual([1, expect.stringContaining('3 of 3')])
+    return project.desk.asked.length - before
+  }
+  expect([await asked(), await asked()]).toEqual([3, 0])
+  copyFileSync(other, reference)
+  expect(await asked()).toBe(3)
 })
