@@ -14,7 +14,8 @@ import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
  * Evidence of any difference at all would not do: where what a run can become gets less in many small steps, each of them
  * makes one, and one of the steps that are tested looks by luck as if it made a large one.
  *
- * The kinds take turns, so that a model that changes while it is asked changes for both.
+ * The kinds take turns, so that a model that changes while it is asked changes for both. It may change from one session to the
+ * next: a pair counts where both of its forks are of one.
  *
  * @param position - its last one is held against the recorded run itself, which failed ({@link keptArm})
  * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of the minimum effect; `far`
@@ -108,6 +109,7 @@ export async function confirmPairs(
         surplus += each
         continue
       }
+      if (b !== undefined && a.session !== b.session) continue
       const one = passed(a.grade)
       const other = b === undefined ? !hit(true) : passed(b.grade)
       made += b === undefined ? 1 : 2

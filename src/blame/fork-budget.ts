@@ -26,6 +26,8 @@ export interface ForkCacheEntry {
   readonly draw: ForkDraw
   /** When it ended, ISO 8601. */
   readonly at: string
+  /** Names the session that made it; absent: an earlier version. */
+  readonly session?: string
 }
 
 /** Where forks are written as they come, and where those of an earlier session are read from. */
@@ -107,7 +109,9 @@ export class ForkBudget {
     this.#now = options.now ?? Date.now
     this.#startedAt = this.#now()
     this.#signal = options.signal ?? new AbortController().signal
-    for (const { spec, draw } of options.forkCache?.entries ?? []) this.#known.set(`${armKey(spec)}#${spec.seed}`, draw)
+    // Those of earlier versions are taken to be of one session.
+    for (const { spec, draw, session = '' } of options.forkCache?.entries ?? [])
+      this.#known.set(`${armKey(spec)}#${spec.seed}`, { ...draw, session })
     if (this.#limits.costUsd !== undefined && source.expect({ keep: 0, seed: 0 }).costUsd === undefined)
       throw noPrice(source.unpriced ?? 'unknown', '--max-runs 100', 'HARVEST_BLAME_PRICE')
   }

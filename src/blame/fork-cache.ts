@@ -1,6 +1,6 @@
 // Over 300 lines: one ledger: which of its forks count, and what is added to it.
 import { existsSync, readFileSync } from 'node:fs'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
@@ -69,6 +69,8 @@ export interface OpenedLedger extends ForkCache {
   readonly unchecked: number
   /** Nor these: the key of the digests of their headers is not there any more. */
   readonly keyless: number
+  /** Nor these: other models answered them. */
+  readonly ofOtherModels: number
   /** Of `entries`, how many have another grade today than when they were made. */
   readonly regraded: number
   /** Of `entries`, how many have the grade of then, for who grades would have to be paid for another one. */
@@ -107,6 +109,8 @@ export interface LedgerOptions {
   readonly rechecking?: RecheckOptions
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
+  /** Models that answer: forks that another one answered do not count. Default: any. */
+  readonly models?: ReadonlySet<string>
   /** Counts forks of unknown code, and leaves those of other code out instead of refusing them. */
   readonly isCrossVersion?: boolean
 }
@@ -126,9 +130,10 @@ export interface LedgerOptions {
  */
 export async function openLedger(
   file: string,
-  { question, ran: here, surroundings, rechecking, isFresh, isCrossVersion }: LedgerOptions,
+  { question, ran: here, surroundings, rechecking, isFresh, models, isCrossVersion }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const { files, alike: alikeCodes = {}, ...ran } = here
+  const session = randomUUID()
   const unloaded = new Set(Object.values(alikeCodes).flat())
   const key = createHash('sha256')
     .update(canonicalJson({ ...question, grading } as Json))
@@ -151,7 +156,9 @@ export async function openLedger(
   const isRestart = (line: ForkCacheLine | CacheRestart): boolean =>
     'anew' in line && (line.code === undefined || isOfThisCode(line))
   const lines = isFresh === true ? [] : readLedger(file).filter((line) => line.question === key)
-  const entries = lines.slice(lines.findLastIndex(isRestart) + 1).filter((line) => 'draw' in line)
+  const kept = lines.slice(lines.findLastIndex(isRestart) + 1).filter((line) => 'draw' in line)
+  // They stay for the day those models answer again.
+  const entries = kept.filter(({ draw }) => draw.models?.every((model) => models?.has(model) !== false) !== false)
   // Earlier forks are set aside by the first new one: a session that makes none, such as a dry run, changes nothing.
   let isToRestart = isFresh === true && existsSync(file)
   // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
@@ -195,6 +202,7 @@ export async function openLedger(
     setAside: entries.length - counts.length - (unknown > 0 || lostKey !== undefined ? alike.length : 0),
     unchecked: unknown > 0 ? alike.length : 0,
     keyless: lostKey === undefined ? 0 : alike.length,
+    ofOtherModels: kept.length - entries.length,
     regraded: counts.length === 0 ? 0 : regraded,
     gradedThen: counts.length === 0 ? 0 : gradedThen,
     ...(counts.length === 0 || notCompared === undefined ? {} : { notCompared }),
@@ -209,6 +217,7 @@ export async function openLedger(
         add({
           question: key,
           ...line,
+          session,
           ...ran,
           ...(reads === undefined ? {} : { reads }),
           ...(run === undefined ? {} : { run: keepRun(file, run) }),

@@ -94,6 +94,8 @@ export interface RealForks extends ForkSource {
   readonly control: Control
   /** Who grades asks someone for it, who may have to be paid. */
   readonly isPaidToGrade: boolean
+  /** Models of the tape, by the names they are asked by and answer with. */
+  readonly models: ReadonlySet<string>
   /** What one grade used at most so far. */
   dearestGrade(): Use
   /** Positions of answers from outside to which the run of `reference` has no answer. */
@@ -196,6 +198,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     graded,
     control,
     isPaidToGrade,
+    models: known,
     unanswered,
     dearestGrade: () => dearestGrade(oracle.about, budget),
     recorded: graded.grade,

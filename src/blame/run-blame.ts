@@ -27,6 +27,7 @@ import {
   neverMet,
 } from './known-good.ts'
 import { isOfSameQuestion } from './other-tape.ts'
+import { answeredAlike } from './answered-alike.ts'
 import { type OpenedLedger, openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -94,9 +95,10 @@ export interface RunBlameOptions
   readonly onUnmet?: (because: readonly string[]) => void
   /**
    * Hears how many forks of earlier sessions do not count, for they ran other code, read other data or end otherwise today; how
-   * many because that is unknown; and how many because the key of the digests of their headers is not there any more.
+   * many because that is unknown; how many because the key of the digests of their headers is not there any more; and how many
+   * because other models answered them.
    */
-  readonly onSetAside?: (forks: number, unchecked: number, keyless: number) => void
+  readonly onSetAside?: (forks: number, unchecked: number, keyless: number, ofOtherModels: number) => void
   /**
    * Hears how many forks of earlier sessions have another grade today, which counts; and how many keep the one they got, for who
    * grades would have to be paid for another one.
@@ -331,10 +333,11 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
           },
           ...(surroundings === undefined ? {} : { surroundings }),
           ...(isFresh === undefined ? {} : { isFresh }),
-          ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
+          ...(isCrossVersion === true ? { isCrossVersion } : { models: source.models }),
         })
-  const { setAside = 0, unchecked = 0, keyless = 0, regraded = 0, gradedThen = 0 } = forkCache ?? {}
-  if (setAside + unchecked + keyless > 0) options.onSetAside?.(setAside, unchecked, keyless)
+  const { setAside = 0, unchecked = 0, keyless = 0, ofOtherModels = 0, regraded = 0, gradedThen = 0 } = forkCache ?? {}
+  if (setAside + unchecked + keyless + ofOtherModels > 0)
+    options.onSetAside?.(setAside, unchecked, keyless, ofOtherModels)
   if (regraded + gradedThen > 0) options.onRegraded?.(regraded, gradedThen)
   if (forkCache?.notCompared !== undefined) options.onNotCompared?.(forkCache.notCompared)
   // A good run whose calls are those of the tape has answers to no other ones, and one of another input hardly to those of this one.
@@ -373,7 +376,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const unmet = judging.by === 'function' && options.mutate !== true ? await neverSeen() : []
   if (unmet.length > 0) options.onUnmet?.(unmet)
   return {
-    source,
+    source: answeredAlike(source, forkCache),
     oracle,
     forkCache,
     limits,

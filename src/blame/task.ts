@@ -90,7 +90,8 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
-    onSetAside: (setAside, unchecked, keyless) => context.say({ setAside, unchecked, keyless }),
+    onSetAside: (setAside, unchecked, keyless, ofOtherModels) =>
+      context.say({ setAside, unchecked, keyless, ofOtherModels }),
     onRegraded: (regraded, gradedThen) => context.say({ regraded, gradedThen }),
     onNotCompared: (notCompared) => context.say({ notCompared: { ...notCompared } }),
     onRecheck: (done, of) => context.say({ rechecked: done, of }),

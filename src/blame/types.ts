@@ -90,6 +90,8 @@ export interface ForkDraw {
   readonly decided?: string
   /** Models that answered, sorted. */
   readonly models?: readonly string[]
+  /** Names the earlier session that made it; absent: this one. */
+  readonly session?: string
   /** Why there is no grade, when the grade is `undefined` or `ungraded`. */
   readonly because?: string
   /** What a provider said of that, not neutral yet. */

@@ -6,6 +6,8 @@ import {
   ForkBudget,
   type ForkCacheEntry,
 } from '../../src/blame/index.ts'
+import { confirmCommitment } from '../../src/blame/confirm.ts'
+import { openInquiry } from '../../src/blame/settings.ts'
 import { cliff, curveSource, positionsOf } from './sources.ts'
 
 /** Forks that cost what they are asked to, and can be held back. */
@@ -120,6 +122,27 @@ describe('the governor of forks', () => {
 })
 
 describe('a ledger', () => {
+  it.each([
+    ['of one session', 'then', 'then', 'certified'],
+    ['of earlier versions, which name no session', undefined, undefined, 'certified'],
+    ['one of which another session made', 'then', 'later', 'refuted'],
+    ['one of which this session makes', 'then', 'this', 'refuted'],
+  ])('has forks that are a pair only in one session: those %s', async (_, resampledIn, keptIn, verdict) => {
+    // All of them fail today; then a provider saved those that resample the first step.
+    const { source } = curveSource([0, 0], 1)
+    const made = (keep: number, grade: 'bad' | 'ok', session: string | undefined): ForkCacheEntry[] =>
+      Array.from({ length: session === 'this' ? 0 : 30 }, (_unused, seed) => ({
+        spec: { keep, seed },
+        draw: { grade, modelCalls: 1, fingerprint: `${keep}/${seed} then` },
+        at: '2026-03-04T05:06:07.089Z',
+        ...(session === undefined ? {} : { session }),
+      }))
+    const entries = [...made(0, 'ok', resampledIn), ...made(1, 'bad', keptIn)]
+    const inquiry = openInquiry(source, { forkCache: { entries, append: () => undefined } })
+    const result = await confirmCommitment(inquiry, 0, 0.025, { note: () => undefined, isFar: () => false })
+    expect(typeof result === 'string' ? result : result.how).toBe(verdict)
+  })
+
   it('carries a session on: no fork is made twice, and the verdict is that of one session', async () => {
     const rates = cliff(30, 17, 0.8, 0.1)
     const whole = await blameFailedRun(curveSource(rates, 5).source)

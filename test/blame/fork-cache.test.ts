@@ -42,6 +42,7 @@ test('a fork is one line that says what was asked, what it came to, and what ran
   expect(JSON.parse(text)).toEqual({
     question: expect.any(String) as string,
     ...entry(0),
+    session: expect.any(String) as string,
     ...options.ran,
     reads: expect.any(String) as string,
     run: expect.any(String) as string,
@@ -315,6 +316,19 @@ test('forks that were compared with another unchanged run are refused or set asi
   expect(after).toMatchObject({ entries: [], setAside: 1 })
   after.append(entry(1), run)
   expect((await openLedger(file, { ...then, isCrossVersion: true })).entries.map(({ spec }) => spec.seed)).toEqual([0])
+})
+
+test('forks that other models answered do not count, and stay for the day those answer again', async () => {
+  const file = fileOf()
+  const ledger = await openLedger(file, options)
+  for (const [seed, models] of [['gpt-5'], ['gpt-5', 'gpt-6'], []].entries()) ledger.append(entry(seed, { models }), run)
+  const counted = async (models: readonly string[]) => {
+    const { entries, ofOtherModels } = await openLedger(file, { ...options, models: new Set(models) })
+    return { seeds: entries.map(({ spec }) => spec.seed), ofOtherModels }
+  }
+  expect(await counted(['gpt-5'])).toEqual({ seeds: [0, 2], ofOtherModels: 1 })
+  expect(await counted(['gpt-6'])).toEqual({ seeds: [2], ofOtherModels: 2 })
+  expect(await counted(['gpt-5', 'gpt-6'])).toEqual({ seeds: [0, 1, 2], ofOtherModels: 0 })
 })
 
 test('forks of a session that began before another environment was read do not count without the others', async () => {

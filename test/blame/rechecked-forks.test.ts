@@ -37,7 +37,7 @@ describe('forks of an earlier session', () => {
   ) => {
     const dir = folder ?? mkdtempSync(join(tmpdir(), 'harvest-rechecked-'))
     if (folder === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-    const said = { setAside: 0, unchecked: 0, keyless: 0, rechecked: 0, regraded: 0, gradedThen: 0 }
+    const said = { setAside: 0, unchecked: 0, keyless: 0, ofOtherModels: 0, rechecked: 0, regraded: 0, gradedThen: 0 }
     const run = async () => {
       const asked = desk.desk.asked.length
       desk.desk.decide = decide
@@ -54,7 +54,8 @@ describe('forks of an earlier session', () => {
           reads: () => ({ salt: '', set: [], unset: [], values: '', files: {} }),
           changedSince: () => [],
         },
-        onSetAside: (setAside, unchecked, keyless) => Object.assign(said, { setAside, unchecked, keyless }),
+        onSetAside: (setAside, unchecked, keyless, ofOtherModels) =>
+          Object.assign(said, { setAside, unchecked, keyless, ofOtherModels }),
         onRegraded: (regraded, gradedThen) => Object.assign(said, { regraded, gradedThen }),
         onRecheck: (rechecked) => Object.assign(said, { rechecked }),
         ...more,
@@ -79,6 +80,26 @@ describe('forks of an earlier session', () => {
       unchecked: 0,
       calls: 0,
     })
+  })
+
+  it('do not count where other models answered them than answer now, with --cross-version too', async () => {
+    onTestFinished(() => void delete desk.desk.answeredBy)
+    const first = session(kept, undefined, { limits: { forks: 4 } })
+    expect((await first.run()).models).toEqual(['gpt-4o'])
+    desk.desk.answeredBy = 'gpt-next'
+    const over = { isCrossVersion: true, limits: { forks: 8 } }
+    await expect(session(kept, first.dir, over).run()).rejects.toMatchObject({
+      code: 'HARVEST_CROSS_VERSION',
+      facts: { what: 'Other models answered the cached forks', where: { forks: '4', then: 'gpt-4o', now: 'gpt-next' } },
+    })
+    const anew = await session(kept, first.dir, over).run()
+    expect(anew).toMatchObject({ models: ['gpt-next'], reused: { forks: 0 }, spent: { forks: 8 } })
+    expect(await session(kept, first.dir, over).run()).toMatchObject({ reused: { forks: 8 } })
+    // Without it only models of the tape answer.
+    delete desk.desk.answeredBy
+    const back = await session(kept, first.dir).run()
+    expect(back).toMatchObject({ reused: { forks: 0 }, models: ['gpt-4o'] })
+    expect(back.ofOtherModels).toBeGreaterThanOrEqual(8)
   })
 
   it('are refused where the code ends otherwise with their answers, though nothing it reads was seen to change', async () => {

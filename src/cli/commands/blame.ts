@@ -156,14 +156,16 @@ interface SetAside {
   readonly setAside: number
   readonly unchecked: number
   readonly keyless: number
+  readonly ofOtherModels: number
 }
 
 /** Forks of earlier sessions that do not count, and why. */
-function setAsideTexts({ setAside, unchecked, keyless }: SetAside): readonly string[] {
+function setAsideTexts({ setAside, unchecked, keyless, ofOtherModels }: SetAside): readonly string[] {
   const texts = [
     [setAside, 'ran other code or read other data'],
     [unchecked, 'cannot be replayed (an earlier version, or a time limit)'],
     [keyless, 'cannot be compared, for the key of their header digests is gone'],
+    [ofOtherModels, 'were answered by other models'],
   ] as const
   return texts.flatMap(([forks, why]) =>
     forks === 0
