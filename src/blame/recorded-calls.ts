@@ -50,12 +50,13 @@ export function withRecordedCalls(
 
 interface CallsBeforeModel {
   readonly asked: ExchangeEvent
+  /** With what they did inside. */
   readonly calls: readonly Step[]
 }
 
 function callsBeforeModel(run: Pick<Tape, 'events'>, keep: number): CallsBeforeModel | undefined {
   const free = stepsOf(run).slice(keep)
-  const first = free.findIndex(isModelCall)
+  const first = free.findIndex((step) => isModelCall(step) && step.in === undefined)
   const asked = free[first]
   return asked?.kind === 'exchange' ? { asked, calls: free.slice(0, first) } : undefined
 }
