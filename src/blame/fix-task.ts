@@ -28,14 +28,7 @@ import { type Budget, type Spent, unpaid, type Use } from '../live/index.ts'
 import { codeDigest, gitState, isCodeOf } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys, type GreenSteps, isGreenAt } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
-import {
-  type Json,
-  parseTape,
-  readTape,
-  serializeTape,
-  stepsOf,
-  type Tape,
-} from '../tape/index.ts'
+import { type Json, parseTape, readTape, serializeTape, stepsOf, type Tape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
 import { version } from '../version.ts'
 import { type OfflineRun, runOffline } from './changed-from.ts'

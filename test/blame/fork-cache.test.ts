@@ -321,7 +321,8 @@ test('forks that were compared with another unchanged run are refused or set asi
 test('forks that other models answered do not count, and stay for the day those answer again', async () => {
   const file = fileOf()
   const ledger = await openLedger(file, options)
-  for (const [seed, models] of [['gpt-5'], ['gpt-5', 'gpt-6'], []].entries()) ledger.append(entry(seed, { models }), run)
+  for (const [seed, models] of [['gpt-5'], ['gpt-5', 'gpt-6'], []].entries())
+    ledger.append(entry(seed, { models }), run)
   const counted = async (models: readonly string[]) => {
     const { entries, ofOtherModels } = await openLedger(file, { ...options, models: new Set(models) })
     return { seeds: entries.map(({ spec }) => spec.seed), ofOtherModels }

@@ -46,7 +46,10 @@ async function grades(project: FixProject, ...words: readonly string[]) {
 
 it('another argument of a tool is no fix where its model was wrong by chance: it is right as asked before, too', async () => {
   let isRight = false
-  const project = await opened(inEuros, refunds(() => (isRight ? 25 : 2500)))
+  const project = await opened(
+    inEuros,
+    refunds(() => (isRight ? 25 : 2500)),
+  )
   isRight = true
   const planned = await project.harvest('fix', 'incident', ...ok)
   expect([planned.code, planned.stdout]).toEqual([1, expect.stringContaining('3 runs, and 3 as recorded')])
@@ -67,7 +70,10 @@ it('another argument of a tool is a fix where its model makes use of the answer'
 })
 
 it('a call that code alone makes right is a fix: by what was asked for without other runs, by a function beside recorded calls', async () => {
-  const project = await opened(clamp, refunds(() => 2500))
+  const project = await opened(
+    clamp,
+    refunds(() => 2500),
+  )
   const runs = ['ok', 'ok', 'ok']
   expect(await grades(project, ...ok)).toMatchObject({ runs, controls: [] })
   expect(await grades(project, '--bad', 'refund(amount: 2500)')).toMatchObject({ runs, controls: [] })
@@ -80,14 +86,20 @@ it('a call that code alone makes right is a fix: by what was asked for without o
 })
 
 it('a call that is as good with every condition but those that forbid leaves the rest to chance', async () => {
-  const project = await opened(inEuros, refunds((said) => (said.includes('euros') ? 25 : 2500)))
+  const project = await opened(
+    inEuros,
+    refunds((said) => (said.includes('euros') ? 25 : 2500)),
+  )
   const asked = ['--ok', 'lookup_order(unit: "euros")', '--bad', 'refund(amount: 2500)'] as const
   const { code, stdout } = await project.harvest('fix', 'incident', ...asked, '--any-name')
   expect([code, stdout]).toEqual([1, expect.stringContaining('3 runs, and 3 as recorded')])
 })
 
 it('runs that a reference answered are made again once its tape is another one', async () => {
-  const project = await opened(clamp, refunds(() => 2500))
+  const project = await opened(
+    clamp,
+    refunds(() => 2500),
+  )
   const inbox = join(project.cwd, 'recordings/inbox')
   const tapes = (): readonly string[] => readdirSync(inbox).filter((name) => name.endsWith('.tape.jsonl'))
   const record = async (): Promise<string> => {

@@ -133,7 +133,10 @@ describe('a fork that asks its model', () => {
     ]
     const asks = (messages: Body['messages']): Body =>
       JSON.parse(
-        recordedQuestions(tape, 0)({
+        recordedQuestions(
+          tape,
+          0,
+        )({
           url: `${url}/v1/chat/completions`,
           body: JSON.stringify({ model: 'gpt-4o', messages }),
         })?.body ?? 'null',
