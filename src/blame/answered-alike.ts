@@ -28,7 +28,7 @@ export function answeredAlike<S extends Pick<RealForks, 'draw' | 'models'>>(
       isOther = true
       throw new HarvestError('HARVEST_CROSS_VERSION', {
         what: 'Other models answered the cached forks',
-        where: { forks: `${forkCache.entries.length}`, then: namesOf([...then].sort()), now: namesOf([now]) },
+        where: { forks: `${forkCache.entries.length}`, before: namesOf([...then].sort()), now: namesOf([now]) },
         why: 'A changed outcome could be caused by the new model instead of the resampled step. From now on the cached forks do not count.',
         fix: ['to go on without them (they stay in the file): the same command'],
       })

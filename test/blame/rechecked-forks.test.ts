@@ -90,7 +90,10 @@ describe('forks of an earlier session', () => {
     const over = { isCrossVersion: true, limits: { forks: 8 } }
     await expect(session(kept, first.dir, over).run()).rejects.toMatchObject({
       code: 'HARVEST_CROSS_VERSION',
-      facts: { what: 'Other models answered the cached forks', where: { forks: '4', then: 'gpt-4o', now: 'gpt-next' } },
+      facts: {
+        what: 'Other models answered the cached forks',
+        where: { forks: '4', before: 'gpt-4o', now: 'gpt-next' },
+      },
     })
     const anew = await session(kept, first.dir, over).run()
     expect(anew).toMatchObject({ models: ['gpt-next'], reused: { forks: 0 }, spent: { forks: 8 } })
