@@ -8,7 +8,7 @@ export interface OfflineRun {
   readonly keep: number
   /** It asks for nothing that the tape cannot answer: this is the whole run, and no model has to be asked. */
   readonly isWhole: boolean
-  /** The `n` of the first thing it asks for that is no step of the tape; absent: there is none, or it is no step. */
+  /** The `n` of the first thing it asks for that is no step of the tape; absent: it asks for no such thing, or for no step. */
   readonly foreignAt?: number
 }
 

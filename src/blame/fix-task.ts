@@ -509,7 +509,7 @@ async function heardAlone(grade: () => Promise<GradeGiven>, budget: Budget): Pro
 /**
  * A run with a problem is no run of the fixed agent. One that left its tape did make the calls it made up to there: as in
  * blame it is graded by them. One asked as recorded is graded as one without the fix: what the fix calls otherwise before its
- * model is asked is none of it.
+ * model is asked does not count.
  */
 async function graded(
   fork: FinishedFork,
