@@ -158,7 +158,9 @@ export async function openLedger(
   const lines = isFresh === true ? [] : readLedger(file).filter((line) => line.question === key)
   const kept = lines.slice(lines.findLastIndex(isRestart) + 1).filter((line) => 'draw' in line)
   // They stay for the day those models answer again.
-  const entries = kept.filter(({ draw }) => draw.models?.every((model) => models?.has(model) !== false) !== false)
+  const isOfTheseModels = ({ draw: { models: answered = [] } }: ForkCacheLine): boolean =>
+    models === undefined || answered.every((model) => models.has(model))
+  const entries = kept.filter(isOfTheseModels)
   // Earlier forks are set aside by the first new one: a session that makes none, such as a dry run, changes nothing.
   let isToRestart = isFresh === true && existsSync(file)
   // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
