@@ -40,6 +40,10 @@ export interface Examination {
   readonly found: readonly Found[]
   /** Sources that were asked and change nothing. */
   readonly harmless: readonly Reading[]
+  /** In what the process is no longer as it was: another answer changed it for good. */
+  readonly left?: FingerprintDifference
+  /** Sources that were not varied for that reason. */
+  readonly notVaried: readonly Reading[]
   /** What no source explains: two replays differ all the same. */
   readonly unseen?: FingerprintDifference
   /** A path of this machine in what the agent says, where no source explains it. */
@@ -67,6 +71,7 @@ export async function replayPlainly(once: Once): Promise<Examination> {
     held: holds(run),
     found: [],
     harmless: [],
+    notVaried: [],
     missing: [],
     kept: [],
     fingerprint: fingerprintOf(run),
@@ -115,10 +120,10 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
         const { all } = trial
         trial = await tryAll(fingerprint, again, () => all)
       }
-      change = kept === undefined ? await trial.changes() : undefined
+      change = kept === undefined ? (trial.unsteady ?? trial.left) : undefined
       if (change === undefined) break
     }
-    const { all, found, unsteady } = trial
+    const { all, found, unsteady, left, notVaried } = trial
     const isExplained = found.length > 0 || (kept?.found.length ?? 0) > 0
     const unseen = unsteady ?? (isExplained ? undefined : differs)
     const path = found.some(({ reading }) => reading.kind === 'path') ? undefined : placeOf(fingerprint)
@@ -133,7 +138,9 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
       ...(leftTape === undefined ? {} : { leftTape }),
       missing: held ? [] : all.filter(isMissing),
       found,
-      harmless: all.filter(({ key }) => !found.some(({ reading }) => reading.key === key)),
+      harmless: all.filter((one) => !notVaried.includes(one) && !found.some(({ reading }) => reading.key === one.key)),
+      ...(left === undefined ? {} : { left }),
+      notVaried,
       kept: kept?.found ?? [],
       ...(unseen === undefined ? {} : { unseen }),
       ...(path === undefined ? {} : { path }),
@@ -145,13 +152,10 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
 }
 
 /** What other answers change. */
-interface Trial {
+interface Trial extends Search {
   readonly all: readonly Reading[]
-  readonly found: readonly Found[]
   /** What differs with all answers as noted. */
   readonly unsteady: FingerprintDifference | undefined
-  /** Whether runs differ by now that had the same answers. */
-  changes(): Promise<FingerprintDifference | undefined>
 }
 
 async function tryAll(
@@ -167,9 +171,7 @@ async function tryAll(
     if (isAddressGone(variations, all) && isError(varied) && !isError(steady)) return undefined
     return firstChange(steady, varied, new Set([...unstable, ...handedOn(variations, all, varied)]))
   }
-  const found = await search(all, vary)
-  const unsteady = firstChange(noted, steady)
-  return { all, found, unsteady, changes: async () => unsteady ?? (found.length > 0 ? vary([]) : undefined) }
+  return { all, unsteady: firstChange(noted, steady), ...(await search(all, vary)) }
 }
 
 function holds({ problems, drift, comparison }: ReplayResult): boolean {
@@ -199,7 +201,7 @@ function placeOf(fingerprint: Fingerprint): FingerprintPart | undefined {
 function isAddressGone(variations: readonly Variation[], all: readonly Reading[]): boolean {
   return variations.every(({ key, way }) => {
     const reading = all.find((one) => one.key === key)
-    return way === unset && reading !== undefined && isAddress(reading.kind, reading.name)
+    return way === unset && reading !== undefined && isAddress(reading.kind, reading.name, reading.isAddress)
   })
 }
 
@@ -212,44 +214,71 @@ function handedOn(variations: readonly Variation[], all: readonly Reading[], run
 
 type Vary = (variations: readonly Variation[]) => Promise<FingerprintDifference | undefined>
 
-/** The user's own reads one by one; those of packages, which are many and mostly harmless, by halves. */
-async function search(all: readonly Reading[], vary: Vary): Promise<readonly Found[]> {
+/** What was found before all was varied, or a run with nothing varied was another one than before. */
+interface Search {
+  readonly found: readonly Found[]
+  /** In what the process is no longer as it was. */
+  readonly left: FingerprintDifference | undefined
+  /** What was not varied for that reason. */
+  readonly notVaried: readonly Reading[]
+}
+
+/**
+ * The user's own reads one by one; those of packages, which are many and mostly harmless, by halves. Another answer may change
+ * the process for good, as a built-in that is replaced: what stands behind it is not compared with a run that it cannot do again.
+ */
+async function search(all: readonly Reading[], vary: Vary): Promise<Search> {
   const found: Found[] = []
-  for (const reading of all.filter(({ via }) => via === undefined)) {
+  const varied = new Set<Reading>()
+  let left = undefined as FingerprintDifference | undefined
+  const changes = async (group: readonly OpenReading[]): Promise<FingerprintDifference | undefined> => {
+    const change = await vary(group.map(({ reading, way }) => ({ key: reading.key, way })))
+    if (change !== undefined) left = await vary([])
+    return change
+  }
+  const own = all.filter(({ via }) => via === undefined)
+  for (const reading of own) {
     for (const way of reading.ways) {
-      const change = await vary([{ key: reading.key, way }])
+      const change = await changes([{ reading, way }])
       if (change === undefined) continue
       found.push({ reading, way, change })
       break
     }
+    varied.add(reading)
+    if (left !== undefined) break
   }
   const others = all
     .filter(({ via }) => via !== undefined)
     .map((reading) => ({ reading, ways: reading.ways.filter((way) => !way.startsWith(supposed)) }))
   const deepest = Math.max(0, ...others.map(({ ways }) => ways.length))
-  for (let i = 0; i < deepest; i++) {
+  for (let i = 0; i < deepest && left === undefined; i++) {
     const open = others.flatMap(({ reading, ways }) => {
       const way = ways[i]
       return way === undefined || found.some((one) => one.reading === reading) ? [] : [{ reading, way }]
     })
-    found.push(...(await byHalves(open, vary)))
+    await byHalves(open)
   }
-  return found
+  if (left === undefined) for (const { reading } of others) varied.add(reading)
+  return { found, left, notVaried: left === undefined ? [] : all.filter((one) => !varied.has(one)) }
+
+  async function byHalves(group: readonly OpenReading[]): Promise<void> {
+    if (group.length === 0 || left !== undefined) return
+    const change = await changes(group)
+    if (change === undefined) return
+    const [one] = group
+    if (group.length > 1 || one === undefined) {
+      const middle = Math.ceil(group.length / 2)
+      await byHalves(group.slice(0, middle))
+      return byHalves(group.slice(middle))
+    }
+    found.push({ ...one, change })
+    varied.add(one.reading)
+  }
 }
 
 interface OpenReading {
   readonly reading: Reading
   readonly way: string
-}
-
-async function byHalves(group: readonly OpenReading[], vary: Vary): Promise<readonly Found[]> {
-  if (group.length === 0) return []
-  const change = await vary(group.map(({ reading, way }) => ({ key: reading.key, way })))
-  if (change === undefined) return []
-  const [one] = group
-  if (group.length === 1 && one) return [{ ...one, change }]
-  const middle = Math.ceil(group.length / 2)
-  return [...(await byHalves(group.slice(0, middle), vary)), ...(await byHalves(group.slice(middle), vary))]
 }
 
 function changedLabels(a: Fingerprint, b: Fingerprint): ReadonlySet<string> {

@@ -1,6 +1,6 @@
 import type { FingerprintDifference } from './index.ts'
 import type { Examination } from './index.ts'
-import { isAddressName, isSecretName } from './address.ts'
+import { isAddress, isSecretName } from './address.ts'
 import type { Reading } from './probe/index.ts'
 import { fixOf, type FindingKind } from './fixes.ts'
 
@@ -37,9 +37,9 @@ export interface Diagnosis {
   readonly elsewhere?: FingerprintDifference
 }
 
-/** Whether part of the run was not looked at: it threw before that, or without what it reads. */
-export function isUnseen({ examination: { threw, missing } }: Diagnosis): boolean {
-  return threw !== undefined || missing.length > 0
+/** Whether part of the run was not looked at: it threw before that or without what it reads, or it changed the process for good. */
+export function isUnseen({ examination: { threw, missing, notVaried } }: Diagnosis): boolean {
+  return threw !== undefined || missing.length > 0 || notVaried.length > 0
 }
 
 /**
@@ -60,7 +60,7 @@ export function openVariables(diagnoses: readonly Diagnosis[]): readonly Reading
         one.via === undefined &&
         one.ways.length > 0 &&
         !found.has(one.name) &&
-        !isAddressName(one.name) &&
+        !isAddress(one.kind, one.name, one.isAddress) &&
         !isSecretName(one.name),
     ),
   )
@@ -105,7 +105,8 @@ interface Placed {
 function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => boolean): readonly Placed[] {
   const asked = found
     .filter(({ reading }) => !isCode(reading, isVersioned))
-    .map(({ reading: { kind, name, site = undefined, via, phase }, way, change }): Placed => {
+    .map(({ reading, way, change }): Placed => {
+      const { kind, name, site, via } = reading
       const where = site ?? change.site
       const source = {
         kind,
@@ -113,7 +114,7 @@ function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => 
         ...(via === undefined ? {} : { via }),
         varied: way,
         change,
-        fix: fixOf(kind, name, { ...(via === undefined ? {} : { via }), phase }),
+        fix: fixOf(kind, name, reading),
       }
       return { ...(where === undefined ? {} : { site: where }), source }
     })

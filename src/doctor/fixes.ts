@@ -16,7 +16,7 @@ export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone o
 export function fixOf(
   kind: FindingKind,
   name: string,
-  { via, phase = 'run' }: Partial<Pick<Found['reading'], 'via' | 'phase'>> = {},
+  { via, phase = 'run', isAddress: wasAddress }: Partial<Pick<Found['reading'], 'via' | 'phase' | 'isAddress'>> = {},
 ): readonly string[] {
   const known = via === undefined ? expressionOf(kind, name) : undefined
   const door =
@@ -35,7 +35,7 @@ export function fixOf(
       return [door, 'or pass it in with the input of the agent']
     case 'environment':
       // A recorded address would send live runs there, and a fixed one those of another machine.
-      if (isAddress(kind, name))
+      if (isAddress(kind, name, wasAddress))
         return [
           'keep it out of what the agent says and decides: where a request goes is no part of a run',
           'or pass it in with the input',

@@ -20,6 +20,7 @@ interface Report {
     readonly tape: string
     readonly asRecorded: boolean
     readonly harmless: readonly { name: string }[]
+    readonly notVaried: readonly { name: string }[]
     readonly undecided: readonly { name: string; ways: readonly string[] }[]
   }[]
   readonly failed: readonly unknown[]
@@ -169,6 +170,38 @@ describe('value() around what the advice names', () => {
     const { findings, tapes } = JSON.parse(stdout) as Report
     expect(findings).toEqual([])
     expect(tapes.map(({ tape, asRecorded }) => [tape, asRecorded])).toEqual(names.map((name) => [name, true]))
+  })
+})
+
+describe('an answer that changes the process for good', () => {
+  it('is named alone: what is read behind it is not varied, and the tapes behind it are in another process', async () => {
+    const file = join(project.folder, 'vitest.config.ts')
+    const config = readFileSync(file, 'utf8')
+    const hello = `import { ask, type Input } from '../ask.ts'
+const shared = process as { isTraced?: boolean }
+export async function agent(input: Input): Promise<string> {
+  // here
+  return ask(input, shared.isTraced ? 'Hello, traced.' : 'Hello.')
+}
+`
+    const trace = `if (process.env['SHOP_TRACE'] !== undefined) shared.isTraced = true
+  const asked = [process.env['SHOP_LOUD'], process.pid]`
+    await addAgents(project, { traces: hello.replace('// here', trace), untraced: hello })
+    const json = await doctor(['traces', 'untraced', '--json'])
+    const text = await doctor(['traces'])
+    writeFileSync(file, config)
+    const { findings, tapes } = JSON.parse(json.stdout) as Report
+    expect(findings.map(({ sources }) => sources.map(({ name }) => name))).toEqual([['process.env.SHOP_TRACE']])
+    expect(tapes.map(({ tape, asRecorded, notVaried }) => ({ tape, asRecorded, notVaried }))).toMatchObject([
+      { tape: 'traces', asRecorded: true, notVaried: [{ name: 'process.env.SHOP_LOUD' }, { name: 'process.pid' }] },
+      { tape: 'untraced', asRecorded: true, notVaried: [] },
+    ])
+    expect(text.stdout).toMatch(
+      /^traces: the process is no longer as it was, so that these were not varied\n {2}environment: process\.env\.SHOP_LOUD at /m,
+    )
+    expect(text.stdout).toContain('\n→ to examine these too, once that is changed: npx vitest-harvest doctor traces\n')
+    expect(text.stdout).toMatch(/1 tape not examined to the end\n/)
+    expect([json.code, text.code]).toEqual([1, 1])
   })
 })
 

@@ -22,3 +22,10 @@ test('around plain data it is, with the arguments left open', () => {
 test('what a package asks for may be a client: value() is never proposed', () => {
   expect(fixOf('random', 'crypto.sign()', { via: 'jose' }).join('\n')).not.toContain('value(')
 })
+
+test('around an address it is not, whether the name or the value says that it is one', () => {
+  const [name, isAddress] = ['process.env.SHOP_SERVER', true] as const
+  expect(fixOf('environment', name).join('\n')).toContain('value(')
+  for (const fix of [fixOf('environment', name, { isAddress }), fixOf('environment', 'process.env.OPENAI_API_BASE')])
+    expect(fix.join('\n')).not.toContain('value(')
+})

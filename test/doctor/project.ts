@@ -103,6 +103,7 @@ async function record(folder: string, agents: Readonly<Record<string, string>>):
       ANTHROPIC_BASE_URL: base,
       ANTHROPIC_API_KEY: 'not-a-key',
       SEARCH_URL: base,
+      SHOP_SERVER: base,
       // Its trace exporter would post to the vendor from outside any run.
       OPENAI_AGENTS_DISABLE_TRACING: '1',
     }

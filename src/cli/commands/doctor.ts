@@ -105,7 +105,7 @@ function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorR
       checks.every(({ state }) => state !== 'wrong'),
     checks,
     findings: findings.map(({ site, ...finding }) => ({ ...placeOf(site), ...finding })),
-    tapes: diagnoses.map(({ tape, examination: { replays, held, threw, missing, found, harmless } }) => ({
+    tapes: diagnoses.map(({ tape, examination: { replays, held, threw, missing, found, harmless, notVaried } }) => ({
       tape,
       replays,
       // Whether the plain replay was the recorded run, and not only the same each time.
@@ -117,6 +117,7 @@ function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorR
         ...found.filter(({ reading }) => isCode(reading, isVersioned)).map(({ reading }) => reading),
       ].map(({ key: _, ...reading }) => reading),
       undecided: harmless.filter(isOpen).map(({ key: _, ...reading }) => reading),
+      notVaried: notVaried.map(({ key: _, ...reading }) => reading),
     })),
     failed: untreated.map(({ name, error: { code, facts } }) => ({ tape: name, code, what: neutralLine(facts.what) })),
   }

@@ -99,8 +99,12 @@ async function run(
     patients.map(({ job }) => job),
     { env, goesOn: true, onProgress: (ended) => screen.progress(`${what}: ${ended} of ${patients.length}`) },
   )
-  return outcomes.map((outcome) => {
+  const ended = outcomes.map((outcome) => {
     if (isExamined(outcome) || HarvestError.is(outcome)) return outcome
     throw new TypeError('a job with a probe ends with an examination')
   })
+  // Tapes behind one that changed the process for good are examined in another process.
+  const at = ended.findIndex((outcome) => isExamined(outcome) && outcome.examination.left !== undefined)
+  const behind = at === -1 ? [] : patients.slice(at + 1)
+  return behind.length === 0 ? ended : [...ended.slice(0, at + 1), ...(await run(behind, what, screen, env))]
 }

@@ -30,6 +30,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
     printUnseen(examination, screen)
     screen.line(`→ to see the difference: npx vitest-harvest show ${shellWord(tape)} --replay`)
   }
+  for (const { tape, examination } of diagnoses) printNotVaried(tape, examination, { screen, isVerbose })
   const open = openVariables(diagnoses)
   screen.line(summary(report, open.length))
   printOpen(open, report, { screen, isVerbose })
@@ -51,6 +52,28 @@ function printUnseen({ threw, leftTape, missing }: Examination, screen: Screen):
     screen.line(`  it threw ${neutralLine(threw, 200)}; what the recorded run did behind that was not looked at`)
   if (leftTape !== undefined)
     screen.line('  → if that is right, after value() or tool() was put in: record the run again')
+}
+
+/** What stood behind an answer that changed the process for good. */
+function printNotVaried(
+  tape: string,
+  { notVaried }: Examination,
+  { screen, isVerbose }: { readonly screen: Screen; readonly isVerbose: boolean },
+): void {
+  if (notVaried.length === 0) return
+  screen.line(`${neutralLine(tape)}: the process is no longer as it was, so that these were not varied`)
+  printSome(notVaried.map(lineOf), { screen, isVerbose })
+  screen.line('→ to examine these too, once that is changed: the same command')
+}
+
+/** The first lines of a list, or all. */
+function printSome(
+  lines: readonly string[],
+  { screen, isVerbose }: { readonly screen: Screen; readonly isVerbose: boolean },
+): void {
+  const shownLines = isVerbose ? lines : lines.slice(0, 5)
+  for (const line of shownLines) screen.line(`  ${line}`)
+  if (shownLines.length < lines.length) screen.line(`  … and ${lines.length - 5} more, listed with --verbose`)
 }
 
 function checkLine({ state, says, fix }: Check, screen: Screen): string {
@@ -115,9 +138,7 @@ function printOpen(
   const [first] = open
   if (first === undefined) return
   screen.line('read, and not known to matter: with another value the run may be another one')
-  const shown = isVerbose ? open : open.slice(0, 5)
-  for (const reading of shown) screen.line(`  ${openLine(reading)}`)
-  if (shown.length < open.length) screen.line(`  … and ${open.length - 5} more, listed with --verbose`)
+  printSome(open.map(openLine), { screen, isVerbose })
   const variable = first.name.split('.').at(-1) ?? ''
   const tape = diagnoses.find(({ examination }) => examination.harmless.includes(first))?.tape
   if (tape !== undefined && /^\w+$/.test(variable))

@@ -1,5 +1,5 @@
 import { alterSetting } from './alter.ts'
-import { isAddressName, isSecretName, unset } from '../address.ts'
+import { isAddressName, isAddressValue, isSecretName, unset } from '../address.ts'
 import { textsNear } from './literals.ts'
 import { ask, isMade, made, type Ways } from './probe.ts'
 
@@ -30,13 +30,18 @@ export const supposed = 'set to'
 /** Set by the Vitest config: the same on every machine, as code is. */
 const fixed = new Set<string>()
 
+/** What Vitest sets wherever it runs, most of it for `import.meta.env`. Numbers of its workers are others in each run. */
+const ofVitest = ['VITEST', 'VITEST_MODE', 'TEST', 'MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL']
+
 /**
  * Puts a view on the environment that tells who reads which variable. A variable that is not set is set as other machines
  * set it, or, where that is unknown, to a word and to a number; and to the texts that the code beside the place spells out.
  */
 export function probeEnvironment(setVariables: ReadonlySet<string>): void {
-  for (const name of setVariables) fixed.add(name)
   const real = process.env
+  // Any other mode of Node is that of the machine.
+  const mode = real['NODE_ENV'] === 'test' ? ['NODE_ENV'] : []
+  for (const name of [...setVariables, ...(real['VITEST'] === 'true' ? [...ofVitest, ...mode] : [])]) fixed.add(name)
   const view: NodeJS.ProcessEnv = new Proxy(real, {
     get: function get(target, key, receiver): unknown {
       if (typeof key !== 'string') return Reflect.get(target, key, receiver)
@@ -71,9 +76,11 @@ function read(target: NodeJS.ProcessEnv, key: string, caller: Function, isQuesti
   if (fixed.has(key)) return value
   const name = `process.env.${key}`
   // What the run has set itself is as it was.
-  const slot = ask(() => (isMade(name) || key in Object.prototype ? undefined : { kind: 'environment', name }), caller)
+  const isAddress = isAddressValue(value)
+  const source = { kind: 'environment', name, ...(isAddress ? { isAddress } : {}) } as const
+  const slot = ask(() => (isMade(name) || key in Object.prototype ? undefined : source), caller)
   if (slot === undefined) return value
-  const spelled = slot.via === undefined && !isQuestion ? spelledOut(slot.site, key, value) : {}
+  const spelled = slot.via === undefined && !isQuestion && !isAddress ? spelledOut(slot.site, key, value) : {}
   return slot.of(() => value, { ...waysOf(key, value, isQuestion), ...spelled })
 }
 

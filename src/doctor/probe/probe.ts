@@ -31,6 +31,8 @@ export interface ProbeTarget {
   readonly name: string
   /** Absolute path, where it is a file. */
   readonly path?: string
+  /** A variable whose value says where requests go. */
+  readonly isAddress?: true
 }
 
 /** A source and the place that asked it. */
