@@ -153,6 +153,12 @@ export async function`,
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     // Nothing is changed: there is nothing to draw beside it.
     expect(stdout).not.toContain('sampled in pairs')
+    const change = `what_if 5 'I refunded 25 EUR.'`
+    for (const word of ['refund', caseTape(cwd)]) {
+      const asked = await run('debug', word, '--live', '-x', change)
+      expect(asked.stdout).not.toContain('Unknown whether this code made the tape')
+      expect(asked.stdout).toMatch(/^I refunded 25 /m)
+    }
     const pinned = await run('pins', 'refund')
     expect(pinned.stdout).toMatch(/made at +[0-9a-f]{40}\n +accepted +[0-9a-f]{40}/)
   })
@@ -279,6 +285,11 @@ export async function`,
     expect(shown.stdout).not.toContain('harvest doctor')
   })
 })
+
+function caseTape(cwd: string): string {
+  const golden = 'recordings/golden'
+  return join(golden, readdirSync(join(cwd, golden)).find((name) => name.endsWith('.tape.jsonl')) ?? '')
+}
 
 function caseFile(cwd: string): string {
   return readdirSync(join(cwd, 'recordings/golden')).find((name) => name.endsWith('.case.yaml')) ?? ''

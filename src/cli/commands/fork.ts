@@ -1,9 +1,6 @@
 // Over 300 lines: one command with its two questions, what comes of a change and which decisions count.
-import { dirname, resolve } from 'node:path'
-import type { Case } from '../../cases/index.ts'
 import type { BudgetLimits, Spent } from '../../live/index.ts'
-import { type CasePins, pinsOf } from '../../provenance/index.ts'
-import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
+import { keepAnswer, readPrices } from '../../recordings/index.ts'
 import { here } from '../../errors/here.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { requireClosed } from '../../tape/closed.ts'
@@ -12,7 +9,7 @@ import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-early.ts'
 import { exit, exitCodeOf } from '../exit.ts'
-import { findRun, type FoundRun } from '../find.ts'
+import { findRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { withControls, apart, isAnswered, tellBeside } from '../forking/beside.ts'
 import { hasOpenCall, tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
@@ -22,15 +19,15 @@ import { gradedBeside, numberIn, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf, withDecided } from '../forking/alternatives.ts'
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf, requireGrade } from '../forking/grading.ts'
-import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
+import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { lookAtNames } from '../forking/names.ts'
+import { parentOf, refuseOtherForkCode } from '../forking/parent.ts'
 import { printAsk, printBranches, printReused, spentLines } from '../forking/print.ts'
 import { otherTail } from '../forking/other-tails.ts'
 import { Purse } from '../forking/purse.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
-import { acrossVersions, readLivePlan, readWhole, refuseOtherCode, saysToPay } from '../live.ts'
-import type { CodeSubject } from '../other-code.ts'
+import { acrossVersions, readLivePlan, readWhole, saysToPay } from '../live.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -71,7 +68,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'runs') ?? 1
-  if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
+  if (given.has('live')) await refuseOtherForkCode(parent, given)
   const pairs = withControls(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
   const forks = await makeForks(parent, pairs.requests, {
     ...makeOptions(given, screen, purse),
@@ -192,7 +189,7 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
   const grader = requireGrade(seen, parent.tape)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1
-  if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
+  if (given.has('live')) await refuseOtherForkCode(parent, given)
   const planned = alternativesOf(parent.tape, tail, reference, times)
   const pairs = besideDecisions(planned)
   const forks = await makeForks(parent, pairs.requests, {
@@ -282,31 +279,9 @@ function makeOptions(given: CommandInput, screen: Screen, purse: Purse): MakeOpt
   }
 }
 
-function subjectOf(parent: Parent): CodeSubject {
-  return { tape: parent.file, agent: agentOf(parent), caseId: parent.case?.id }
-}
-
-/** The pins of the case, where it says more than its tape. */
-function codePins({ tape, case: kase }: Parent): CasePins {
-  return { ...pinsOf(tape), ...kase?.pins }
-}
-
 function readParent(given: CommandInput): Parent {
-  const recordings = given.value('dir') ?? 'recordings'
   const found = findRun(given.args[0] ?? '', given.value('dir'), { isExact: given.has('save') })
-  const tape = requireReplayable(readTape(found.file))
-  const kase = caseOf(found, recordings)
-  return { tape, file: resolve(found.file), recordings, ...(kase === undefined ? {} : { case: kase }) }
-}
-
-/** A case may replay its tape with another agent than the one that was recorded. */
-function caseOf(found: FoundRun, recordings: string): Case | undefined {
-  if (found.case !== undefined) return found.case
-  const file = resolve(found.file)
-  const owner = listCases(recordings).find(
-    (one) => one.case !== undefined && resolve(dirname(one.file), one.case.tape) === file,
-  )
-  return owner?.case
+  return parentOf(requireReplayable(readTape(found.file)), found, given)
 }
 
 export type ForkJson = ReturnType<typeof asJson>
