@@ -2,8 +2,10 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { framed } from '../../src/cli/debug/dap-stream.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
@@ -128,4 +130,139 @@ describe('harvest debug --live', () => {
       expect({ code: whole.code, asked: whole.asked }, whole.stdout).toEqual({ code: 0, asked: calls })
     },
   )
+
+  it('what_if numbers its runs from --seed, as fork does', async () => {
+    const asked = async (more: string) => (await debug(`what_if 2 result.total=90 ${more}`, 'good')).asked
+    expect([await asked('--seed 1'), await asked('--seed 6'), await asked('')]).toEqual([4, 4, 0])
+  })
+
+  it('--tools of the command line is for all lines that ask models', async () => {
+    const script = `what_if 3 'refund(amount=23)'`
+    const { stdout } = await debug(script, 'good', '--tools', 'live')
+    expect(stdout).toContain('tools for real')
+    const offline = await run('debug', 'good', '--tools', 'live', '-x', script)
+    expect(offline.stdout).toContain('add --live to the line')
+  })
+
+  /** The debugger as a server of a coding agent. */
+  function mcp(...options: readonly string[]) {
+    const args = ['debug', '--mcp', '--parallel', '1', '--live', ...options]
+    const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const send = (message: object) => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    return {
+      child,
+      send,
+      call: (id: number, name: string, given: object) =>
+        send({ id, method: 'tools/call', params: { name, arguments: given } }),
+      whatIf: (id: number, change: string, step = 2) =>
+        send({
+          id,
+          method: 'tools/call',
+          params: { name: 'what_if', arguments: { step, changes: [change], live: true } },
+        }),
+      cancel: (requestId: number) => send({ method: 'notifications/cancelled', params: { requestId } }),
+      /** The next answer: its id, and what it says. */
+      async heard(): Promise<{ readonly id?: number; readonly text: string; readonly isError: boolean }> {
+        const line = await lines.next()
+        if (line.done === true) return { text: 'no more answers', isError: false }
+        const { id, result } = JSON.parse(line.value) as {
+          id: number
+          result: { content?: readonly { text: string }[]; isError?: boolean }
+        }
+        return { id, text: result.content?.[0]?.text ?? '', isError: result.isError ?? false }
+      },
+      ended: once(child, 'close'),
+    }
+  }
+
+  it('a server has one budget for all tapes that it opens', async () => {
+    const { call, whatIf, heard, child, ended } = mcp('--cross-version', '--max-calls', '4')
+    const before = desk.asked.length
+    call(1, 'open_tape', { tape: 'good' })
+    whatIf(2, 'result.total=50')
+    call(3, 'open_tape', { tape: 'good' })
+    whatIf(4, 'result.total=51')
+    const said = [await heard(), await heard(), await heard(), await heard()]
+    expect(said.map(({ id, isError }) => `${id} ${isError}`)).toEqual(['1 false', '2 false', '3 false', '4 true'])
+    expect(said[3]?.text).toContain('the budget of this debugger is used up: --max-calls')
+    expect(said[3]?.text).toMatch(/→ .*: npx vitest-harvest debug --mcp .*--max-calls \d+/)
+    expect(desk.asked.length - before).toBe(4)
+    child.stdin.end()
+    expect(await ended).toEqual([0, null])
+  })
+
+  it('a server says what other start or call goes on', async () => {
+    const { call, whatIf, heard, child, ended } = mcp()
+    call(1, 'open_tape', { tape: 'good' })
+    whatIf(2, 'result.total=52')
+    call(3, 'what_if', { step: 3, changes: ['refund(amount=22)'] })
+    const [, other, off] = [await heard(), await heard(), await heard()]
+    expect(other?.text).toMatch(/both versions in the result: start the server with npx .* --cross-version$/m)
+    expect(off?.text).toMatch(/to ask it: the same call with live: true$/m)
+    expect(`${other?.text}${off?.text}`).not.toMatch(/what_if \d|the line/)
+    child.stdin.end()
+    await ended
+  })
+
+  it('a client that leaves pays for no more, and is answered what costs nothing', async () => {
+    const { call, whatIf, heard, child, ended } = mcp('--cross-version')
+    let asked = 0
+    // It never answers.
+    desk.decide = () => void (asked++, child.stdin.end())
+    call(1, 'open_tape', { tape: 'good' })
+    whatIf(2, 'result.total=60')
+    whatIf(3, 'result.total=61')
+    call(4, 'find', { rule: 'refund()' })
+    const said = [await heard(), await heard(), await heard(), await heard()]
+    expect(said.map(({ id, isError }) => `${id} ${isError}`)).toEqual(['1 false', '2 true', '3 true', '4 false'])
+    expect(said[1]?.text).toMatch(/^Interrupted before[^]*: the same call$/)
+    expect(said[2]?.text).toContain('stdin ended before this what_if began')
+    expect(said[3]?.text).toContain('1 of 5 steps')
+    expect([await ended, asked]).toEqual([[0, null], 1])
+  })
+
+  it('a call that is cancelled ends, is not answered, and holds up no ping', async () => {
+    const { call, whatIf, heard, send, cancel, child, ended } = mcp('--cross-version')
+    const isAsked = Promise.withResolvers<void>()
+    let asked = 0
+    desk.decide = () => {
+      asked++
+      isAsked.resolve()
+      return undefined
+    }
+    call(1, 'open_tape', { tape: 'good' })
+    whatIf(2, 'result.total=70')
+    whatIf(3, 'result.total=71')
+    await isAsked.promise
+    send({ id: 4, method: 'ping' })
+    expect([(await heard()).id, (await heard()).id]).toEqual([1, 4])
+    cancel(3)
+    cancel(2)
+    call(5, 'find', { rule: 'refund()' })
+    expect((await heard()).id).toBe(5)
+    child.stdin.end()
+    expect(await heard()).toMatchObject({ text: 'no more answers' })
+    expect([await ended, asked]).toEqual([[0, null], 1])
+  })
+
+  it('an editor that ends its input pays for no more', async () => {
+    const args = ['debug', 'good', '--dap', '--live', '--cross-version', '--parallel', '1']
+    const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    let asked = 0
+    desk.decide = () => void (asked++, child.stdin.end())
+    const lines = ['what_if 2 result.total=80', 'what_if 2 result.total=81']
+    const evaluated = lines.map((expression) => ({ command: 'evaluate', arguments: { expression, context: 'repl' } }))
+    for (const [at, request] of [{ command: 'initialize' }, { command: 'launch' }, ...evaluated].entries())
+      child.stdin.write(framed({ seq: at + 1, type: 'request', ...request }))
+    expect([await once(child, 'close'), asked]).toEqual([[0, null], 1])
+  })
 })

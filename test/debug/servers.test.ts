@@ -11,6 +11,8 @@ import { readTape } from '../../src/tape/index.ts'
 import { SessionBudget } from '../../src/cli/debug/budget.ts'
 import { DapReader, framed } from '../../src/cli/debug/dap-stream.ts'
 import { built } from '../support/built.ts'
+import { parse } from '../../src/cli/parse.ts'
+import { specs } from '../../src/cli/spec/index.ts'
 import { run } from '../cli/harvest.ts'
 
 let dir: string
@@ -114,7 +116,7 @@ describe('a coding agent, over the client of the MCP SDK', () => {
   it('is told what is wrong with a call, as a person would be', async () => {
     await call('open_tape', { tape })
     expect(await call('inspect', { step: 99 })).toEqual({
-      text: 'there is no step 99: this tape has 1 to 10\n→ to see them: steps',
+      text: 'there is no step 99: this tape has 1 to 10\n→ to see them: open_tape',
       isError: true,
     })
     expect((await call('find', { rule: 'nevr refund()' })).text).toContain("did you mean 'never'?")
@@ -128,6 +130,28 @@ describe('a coding agent, over the client of the MCP SDK', () => {
         isError: true,
         text: expect.stringContaining('a change cannot begin with -') as string,
       })
+  })
+
+  it('is told to name the agent where it opens the tape', async () => {
+    const recorder = createRecorder({ dir })
+    const look = tool('look', async () => 'seen')
+    await recorder.run({ agent: 'unheard-of', id: 'unheard-of' }, () => look())
+    await call('open_tape', { tape: recorder.lastTape })
+    const { text, isError } = await call('stop_in_code', { step: 1 })
+    expect(isError).toBe(true)
+    expect(text).toContain(`: open_tape {"tape":${JSON.stringify(recorder.lastTape)},"agent":"./src/agent.ts#agent"}`)
+    expect(text).not.toContain("'<tape>'")
+  })
+
+  it('reads the rest of an error as that of an answer', async () => {
+    await call('open_tape', { tape })
+    const asked = { rule: `nevr ${'refund() or '.repeat(300)}refund()` }
+    const first = await call('find', asked)
+    const [, offset] = /the same call with offset (\d+)$/.exec(first.text) ?? []
+    const rest = await call('find', { ...asked, offset: Number(offset) })
+    expect([first.isError, rest.isError]).toEqual([true, true])
+    expect(rest.text).toContain("did you mean 'never'?")
+    expect(first.text).not.toContain("did you mean 'never'?")
   })
 
   it('that sends what is no request is told so, and the next one is answered', async () => {
@@ -144,6 +168,18 @@ describe('a coding agent, over the client of the MCP SDK', () => {
       { id: 1, result: { serverInfo: { name: 'vitest-harvest' } } },
       { id: 0, error: { code: -32601 } },
       { id: 2, result: {} },
+    ])
+  })
+})
+
+describe('an editor that asks to go on before it launched', () => {
+  it('is answered once, that no tape is open', async () => {
+    const commands = ['initialize', 'continue', 'reverseContinue', 'stepIn', 'disconnect']
+    const input = commands.map((command, at) => framed({ seq: at + 1, type: 'request', command })).join('')
+    const { stdout } = await run(process.execPath, [built('cli/main.js'), 'debug', '--dap'], { input })
+    const answered = [...stdout.matchAll(/"request_seq":(\d+),"command":"\w+","success":(\w+)/g)]
+    expect(answered.map(([, seq, success]) => `${seq} ${success}`)).toEqual([
+      ...['1 true', '2 false', '3 false', '4 false', '5 true'],
     ])
   })
 })
@@ -250,6 +286,17 @@ describe('the budget of a server', () => {
     expect(budget.withRoom('what_if 1 a', { 'max-cost': '0.5' })).toEqual({ 'max-cost': '0.90' })
     budget.add({ ...used, costUsd: 0 })
     expect(() => budget.within({}, line())).toThrow('the budget of this debugger is used up: --max-calls')
+  })
+
+  it('is no more than its limits: the default of fork is for a line where neither it nor the debugger names one', () => {
+    const limitsOf = (budget: SessionBudget, ...options: readonly string[]) => {
+      const parsed = parse(['fork', 'x', '--live', ...options], specs)
+      return parsed.kind === 'run' ? budget.ofLine(parsed.given) : undefined
+    }
+    const [open, limited] = [new SessionBudget({}), new SessionBudget({ tokens: 100_000 })]
+    expect(limitsOf(open)).toEqual({ costUsd: 1 })
+    expect(limitsOf(limited)).toEqual({})
+    expect(limitsOf(limited, '--max-cost', '2')).toEqual({ costUsd: 2 })
   })
 
   it('that is used up is raised by what was used and by what each refused line needs, once', () => {

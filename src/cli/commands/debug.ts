@@ -1,6 +1,7 @@
 import { openingLines } from '../../debug/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { SessionBudget } from '../debug/budget.ts'
 import { type Debugger, hintLine } from '../debug/debugger.ts'
 import { canLaunch } from '../debug/launch.ts'
 import { openDebugger } from '../debug/open.ts'
@@ -28,7 +29,8 @@ export const debugCommand: Command = {
     if (word === undefined)
       throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', 'debug needs <tape|case>', toName(['<tape|case>']))
     const port = given.has('inspect') ? (asked ?? 9229) : undefined
-    const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
+    const budget = SessionBudget.of(given)
+    const options = { isJson: given.has('json'), budget, ...(port === undefined ? {} : { port }) }
     const prompt = openDebugger(word, given, options)
     return untilSignal(
       (signal) => run(prompt, given, screen, signal),

@@ -7,10 +7,12 @@ import { roomForAll } from '../budget-step.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import type { CommandInput } from '../command.ts'
 import { readLivePlan, saysToPay } from '../live.ts'
+import { forkSpec } from '../spec/debug.ts'
 import { debugSpec } from '../spec/debugger.ts'
 import { type OptionChanges, typedAgain } from '../typed-again.ts'
 
-const consent = ['live', 'max-cost', 'max-tokens', 'max-calls']
+const limitNames = ['max-cost', 'max-tokens', 'max-calls']
+const consent = ['live', 'tools', ...limitNames]
 
 /** Consent is given by the command line and asked for by the call: one of both alone asks no model. */
 export function offline(given: CommandInput): CommandInput {
@@ -43,6 +45,12 @@ export class SessionBudget {
   /** The budget of a command line: none where it allows nothing, for then a line allows what it asks for. */
   static of(given: CommandInput): SessionBudget {
     return new SessionBudget(saysToPay(given) ? readLivePlan(given, debugSpec).limits : {})
+  }
+
+  /** The limits of a line: those it names. The default of `fork` holds where neither the line nor the debugger names one. */
+  ofLine(input: CommandInput): BudgetLimits {
+    const isNamed = limitNames.some((name) => input.has(name))
+    return isNamed || Object.keys(this.#limits).length === 0 ? readLivePlan(input, forkSpec).limits : {}
   }
 
   /**

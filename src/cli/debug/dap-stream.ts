@@ -54,7 +54,8 @@ function notDap(what: string): HarvestError {
 /** What answers requests, until it is over. */
 export interface DapResponder {
   readonly isOver: boolean
-  respond(message: DapMessage): Promise<void>
+  /** @param signal - its forks end, or do not begin: the editor left */
+  respond(message: DapMessage, signal: AbortSignal): Promise<void>
   /** Ends what is under way. */
   close(): void
 }
@@ -62,21 +63,28 @@ export interface DapResponder {
 /** Milliseconds that what was asked before has, once the editor leaves. */
 const graceMs = 200
 
-/** Answers one after the other; but who leaves does not wait for a replay that is under way. */
+/** Answers one after the other; but who leaves, or ends the input, does not wait for a replay or forks that are under way. */
 export async function eachRequest(input: AsyncIterable<unknown>, to: DapResponder): Promise<void> {
   const reader = new DapReader()
   const over = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()
+  const stop = new AbortController()
+  const leave = (): void =>
+    void setTimeout(() => {
+      stop.abort()
+      to.close()
+      left.resolve()
+    }, graceMs).unref()
   let last: Promise<void> = Promise.resolve()
   const read = async (): Promise<void> => {
     for await (const bytes of input as AsyncIterable<Buffer>)
       for (const message of reader.push(bytes)) {
         if (message.type !== 'request') continue
-        if (['disconnect', 'terminate'].includes(message.command ?? ''))
-          setTimeout(() => (to.close(), left.resolve()), graceMs).unref()
-        last = last.then(() => (to.isOver ? undefined : Promise.race([to.respond(message), left.promise])))
+        if (['disconnect', 'terminate'].includes(message.command ?? '')) leave()
+        last = last.then(() => (to.isOver ? undefined : Promise.race([to.respond(message, stop.signal), left.promise])))
         last.then(() => (to.isOver ? over.resolve() : undefined), over.reject)
       }
+    leave()
     await last
   }
   await Promise.race([read(), over.promise])

@@ -1,3 +1,4 @@
+// Over 300 lines: every request of an editor, and how it is answered.
 import {
   type CodeStop,
   codeLines,
@@ -8,13 +9,14 @@ import {
   openingLines,
   wordsOf,
 } from '../../debug/index.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
 import { isMap } from '../../json/canonical.ts'
 import type { CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
+import { SessionBudget } from './budget.ts'
 import { DapViews, framesOf, numberOf, textOf, type DapArguments as Body } from './dap-views.ts'
 import { type DapMessage, eachRequest, framed } from './dap-stream.ts'
-import { type Debugger, errorLines } from './debugger.ts'
+import { type Debugger, errorLines, stepsOfTape } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { untilSignal } from './signals.ts'
 import { unknownToolLines } from './unknown-tools.ts'
@@ -48,6 +50,8 @@ export async function serveDap(given: CommandInput, port: number): Promise<numbe
 class Adapter {
   readonly #given: CommandInput
   readonly #port: number
+  /** Of all tapes that are launched. */
+  readonly #budget: SessionBudget
   readonly #write: (message: object) => void
   #seq = 0
   #prompt: Debugger | undefined
@@ -58,21 +62,22 @@ class Adapter {
   constructor(given: CommandInput, port: number, write: (message: object) => void) {
     this.#given = given
     this.#port = port
+    this.#budget = SessionBudget.of(given)
     this.#write = write
   }
 
-  async respond({ seq, command = '', arguments: given }: DapMessage): Promise<void> {
+  async respond({ seq, command = '', arguments: given }: DapMessage, signal: AbortSignal): Promise<void> {
     const args = isMap(given) ? (given as Body) : {}
     const reply = (more: object): void =>
       this.#write({ seq: ++this.#seq, type: 'response', request_seq: seq, command, ...more })
     try {
-      const { body, after } = await this.#do(command, args)
+      const { body, after } = await this.#do(command, args, signal)
       reply({ success: true, ...(body === undefined ? {} : { body }) })
       await after?.()
     } catch (error) {
       if (!HarvestError.is(error)) throw error
-      const [what = 'it failed'] = errorLines(error)
-      reply({ success: false, message: what, body: { error: { id: 1, format: errorLines(error).join('\n') } } })
+      const lines = this.#errorLines(error)
+      reply({ success: false, message: lines[0], body: { error: { id: 1, format: lines.join('\n') } } })
     }
   }
 
@@ -80,7 +85,7 @@ class Adapter {
     this.#prompt?.context.code.close()
   }
 
-  #do(command: string, args: Body): Done | Promise<Done> {
+  #do(command: string, args: Body, signal: AbortSignal): Done | Promise<Done> {
     switch (command) {
       case 'initialize':
         this.#canNest = args['supportsStartDebuggingRequest'] === true
@@ -113,13 +118,13 @@ class Adapter {
       case 'stepOut':
         return this.#toModel()
       case 'stepIn':
-        return { after: () => this.#intoCode() }
+        return this.#intoCode()
       case 'continue':
-        return { body: { allThreadsContinued: true }, after: () => this.#run(1) }
+        return { body: { allThreadsContinued: true }, ...this.#run(1) }
       case 'reverseContinue':
-        return { after: () => this.#run(-1) }
+        return this.#run(-1)
       case 'evaluate':
-        return this.#evaluate(args)
+        return this.#evaluate(args, signal)
       case 'completions':
         return { body: { targets: this.#complete(args) } }
       case 'pause':
@@ -138,7 +143,10 @@ class Adapter {
     if (word === undefined) throw wrong('the launch configuration names no tape', ['"tape": "refund-100x"'])
     const agent = typeof args['agent'] === 'string' ? args['agent'] : undefined
     this.close()
-    this.#prompt = openDebugger(word, withAgent(this.#given, agent), this.#canNest ? { port: this.#port } : {})
+    this.#prompt = openDebugger(word, withAgent(this.#given, agent), {
+      budget: this.#budget,
+      ...(this.#canNest ? { port: this.#port } : {}),
+    })
     return {
       after: () => {
         this.#event('initialized', {})
@@ -197,24 +205,33 @@ class Adapter {
     return this.#move((next?.number ?? steps.length) - at)
   }
 
-  #run(direction: 1 | -1): void {
+  #run(direction: 1 | -1): Done {
     const session = this.#session
-    const stop = session.run(direction)
-    if (stop !== undefined) return this.#stopped('function breakpoint', [stop.breakpoint.id])
-    if (session.steps.length > 0) session.goto(direction === 1 ? session.steps.length : 1)
-    this.#say([direction === 1 ? endText(session.tape) : 'the beginning of the tape'])
-    this.#stopped('step')
+    return {
+      after: () => {
+        const stop = session.run(direction)
+        if (stop !== undefined) return this.#stopped('function breakpoint', [stop.breakpoint.id])
+        if (session.steps.length > 0) session.goto(direction === 1 ? session.steps.length : 1)
+        this.#say([direction === 1 ? endText(session.tape) : 'the beginning of the tape'])
+        return this.#stopped('step')
+      },
+    }
   }
 
   /** The agent stands still in its code; the editor's own debugger of Node takes over in a session of its own. */
-  async #intoCode(): Promise<void> {
+  #intoCode(): Done {
+    const { context } = this.#debugger
+    return { after: () => this.#enter(context) }
+  }
+
+  async #enter({ code, session }: Debugger['context']): Promise<void> {
     try {
-      const stop = await this.#debugger.context.code.enter(this.#session.at)
+      const stop = await code.enter(session.at)
       this.#say('why' in stop ? noStopLines(stop) : codeLines(stop))
       if (this.#canNest && !('why' in stop) && stop.port !== undefined) this.#attach(stop)
     } catch (error) {
       if (!HarvestError.is(error)) throw error
-      this.#say(errorLines(error))
+      this.#say(this.#errorLines(error))
     }
     this.#stopped('step')
   }
@@ -235,7 +252,7 @@ class Adapter {
     })
   }
 
-  async #evaluate(args: Body): Promise<Done> {
+  async #evaluate(args: Body, signal: AbortSignal): Promise<Done> {
     const expression = textOf(args['expression'])
     // What the mouse rests on is a word of a page, not a command.
     if (args['context'] === 'hover') throw wrong('only the prompt evaluates', ['inspect'])
@@ -243,7 +260,7 @@ class Adapter {
     if (args['context'] !== undefined && args['context'] !== 'repl' && !isLook(expression))
       throw wrong('what is watched may only look: type it at the prompt', ['print messages.length', 'inspect state'])
     const before = this.#session.at
-    const answered = await this.#debugger.run(expression)
+    const answered = await this.#debugger.run(expression, signal)
     if ('error' in answered) throw answered.error
     const isData = typeof answered.data === 'object' && answered.data !== null
     return {
@@ -262,6 +279,13 @@ class Adapter {
     this.isOver = true
     this.close()
     this.#event('terminated', {})
+  }
+
+  #errorLines(error: HarvestError): readonly string[] {
+    const { fix = [] } = error.facts
+    return errorLines(
+      this.#prompt === undefined ? error : withFacts(error, { fix: stepsOfTape(fix, this.#prompt.context) }),
+    )
   }
 
   #stopped(reason: string, hitBreakpointIds: readonly number[] = []): void {

@@ -1,5 +1,6 @@
 import { neutralLines } from '../../report/output.ts'
-import { HarvestError, visible } from '../../errors/index.ts'
+import { here } from '../../errors/here.ts'
+import { HarvestError, shellWord, visible } from '../../errors/index.ts'
 import { endedBy } from '../../jobs/run.ts'
 import { inspectParts } from '../../debug/index.ts'
 import { backInCode, codeCommands } from './code.ts'
@@ -171,6 +172,14 @@ export function errorLines(error: HarvestError): readonly string[] {
   ]
   // Their lines are ours; the words in them may be recorded.
   return neutralLines(text.join('\n')).split('\n')
+}
+
+/** Next steps with the tape that is open: for those whose answers no command line prints. */
+export function stepsOfTape(
+  steps: readonly string[],
+  { found: { file } }: Pick<DebugContext, 'found'>,
+): readonly string[] {
+  return steps.map((step) => step.replaceAll("'<tape>'", () => shellWord(here(file))))
 }
 
 /** The line of text under the opening. */

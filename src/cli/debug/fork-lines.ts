@@ -16,6 +16,10 @@ export type ForkCommand = 'branch' | 'what_if'
 /** Options of `fork` that a change of the debugger stands for. */
 const changing = ['set', 'decide', 'say', 'edit']
 
+/** What is typed to ask models, and to run tools as well. */
+export const addLive = 'add --live to the line, and --tools live if it may call otherwise'
+export const addTools = 'add --tools live to the line'
+
 /** A line of the debugger that makes forks. */
 export function forkLine(
   command: ForkCommand,
@@ -50,7 +54,7 @@ function asLine(step: string, command: ForkCommand, given: CommandInput, all?: r
   const at = step.indexOf('npx vitest-harvest fork ')
   // A change has no options here.
   if (at === -1) return step.replace(/ with --[a-z]+(?: or --[a-z]+)*$/, '')
-  const asked = forkIn(step.slice(at))
+  const asked = commandIn(step.slice(at))
   if (asked === undefined) return step
   const number = asked.value('step')
   const changes = all ?? changing.flatMap((name) => asked.values(name))
@@ -66,8 +70,8 @@ function asLine(step: string, command: ForkCommand, given: CommandInput, all?: r
   return step.slice(0, at) + forkLine(command, number, changes, options)
 }
 
-/** `undefined` of what holds places for words: it is printed as it stands. */
-function forkIn(command: string): CommandInput | undefined {
+/** What a command that is printed was given; `undefined` of what holds places for words: it is printed as it stands. */
+export function commandIn(command: string): CommandInput | undefined {
   try {
     const parsed = parse(shellWords(command).words.slice(2), specs)
     return parsed.kind === 'run' ? parsed.given : undefined

@@ -1,5 +1,4 @@
 // Over 300 lines: what the debugger forks, from the line that asks to the rows that answer.
-import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'
 import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
@@ -32,16 +31,17 @@ import { graderOf } from '../forking/grading.ts'
 import { agentOf, type MadeForks, makeForks, type Parent } from '../forking/make.ts'
 import { differenceText, spentLines } from '../forking/print.ts'
 import { lookAtNames } from '../forking/names.ts'
+import { parentOf, refuseOtherForkCode } from '../forking/parent.ts'
 import { Purse } from '../forking/purse.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import { readCall } from '../forking/words.ts'
-import { describeInterval, describeRate, readLivePlan, readWhole, refuseOtherCode, saysToPay } from '../live.ts'
+import { describeInterval, describeRate, readLivePlan, readWhole, saysToPay } from '../live.ts'
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { asTyped, type OptionChanges, typedAgain, typedWords } from '../typed-again.ts'
 import { asCommand, captured } from './captured.ts'
-import { exampleChange, type ForkCommand, forkLine, inDebugger, requireModel } from './fork-lines.ts'
+import { addLive, addTools, exampleChange, type ForkCommand, forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
 
@@ -57,6 +57,7 @@ const handedOn = [
   'timeout',
   'parallel',
   'cross-version',
+  'tools',
 ]
 
 export const forkCommands: Readonly<Record<string, DebugCommand>> = {
@@ -86,7 +87,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
 }
 
 async function branch(rest: string, { found, given, isJson, session, budget }: DebugContext): Promise<Answer> {
-  const parent = parentOf(session.tape, found, given)
+  const parent = parentInDebugger(session.tape, found, given)
   // The command that keeps the tape forks the agent of the case or tape.
   if (agentOf(parent) !== agentOf({ ...parent, agent: undefined }))
     throw wrong(`branch runs the agent of the tape, not ${neutralLine(agentOf(parent), 40)}`, [
@@ -112,9 +113,7 @@ async function branch(rest: string, { found, given, isJson, session, budget }: D
     const prices = readPrices(parent.recordings) ?? {}
     const line = { text: `branch ${rest}`, tape: session.tape, runs: 2 * runs, prices }
     // What is typed again is the debugger.
-    const limits = saysToPay(input)
-      ? asTyped(typed, () => budget.within(readLivePlan(input, forkSpec).limits, line))
-      : {}
+    const limits = saysToPay(input) ? asTyped(typed, () => budget.within(budget.ofLine(input), line)) : {}
     return runFork(input, screen, { limits, onPurse: (one) => (purse = one) })
   }
   return captured(argv, isJson, run).finally(() => purse && budget.add(purse.spent))
@@ -142,7 +141,7 @@ async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
 async function ask(rest: string, { session, found, given, budget }: DebugContext, paid: Purse[]): Promise<Answer> {
   const { step, changes, options } = askedFor(rest, 'what_if', session)
   const tape = requireReplayable(session.tape)
-  const parent = parentOf(tape, found, given)
+  const parent = parentInDebugger(tape, found, given)
   const argvOf = (change: string): readonly string[] => [
     'fork',
     here(found.file),
@@ -158,17 +157,24 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
     }),
   )
   const input = asks[0]?.input ?? given
+  if (input.has('save'))
+    throw wrong(
+      'what_if keeps no tape',
+      changes.map((one) => `to keep it: ${forkLine('branch', step, [one], withoutOptions(options, ['--save']))}`),
+    )
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
-  if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
+  const first = readWhole(input, forkSpec, 'seed') ?? 1
   // Of all changes together: what is wrong is typed again with each of them.
   const ofLine = async <T>(run: () => T | Promise<T>): Promise<T> =>
     inDebugger('what_if', given, () => asCommand(argvOf(changes[0] ?? ''), run), changes)
+  if (input.has('live')) await ofLine(() => refuseOtherForkCode(parent, input))
   const named: string[] = []
   await ofLine(() => lookAtNames(parent, input, { note: (text) => void named.push(...text.split('\n')) }))
-  const { parallel, timeoutMs, limits: own } = readLivePlan(input, forkSpec)
+  const { parallel, timeoutMs } = readLivePlan(input, forkSpec)
+  const own = budget.ofLine(input)
   const mayPay = saysToPay(input)
   const pairs = withControls(
-    asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
+    asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${first + n}` }))),
   )
   const prices = readPrices(parent.recordings) ?? {}
   const line = { text: `what_if ${rest}`, tape, runs: pairs.requests.length, prices }
@@ -324,8 +330,8 @@ export function rowLines(
     ...(isOffTape
       ? [
           isLive
-            ? '→ the tape does not hold what a tool answers then; to run tools for real: add --tools live to the line'
-            : '→ the tape does not hold what the model says then; to ask it: add --live to the line, and --tools live if it may call otherwise',
+            ? `→ the tape does not hold what a tool answers then; to run tools for real: ${addTools}`
+            : `→ the tape does not hold what the model says then; to ask it: ${addLive}`,
         ]
       : []),
   ]
@@ -433,25 +439,21 @@ function askIn(argv: readonly string[], change: string, tape: Tape) {
 
 /** But for those that the line sets itself. */
 function handOn(given: CommandInput, options: readonly string[]): readonly string[] {
+  const isLive = given.has('live') || options.some((option) => isOption(option, 'live'))
   return handedOn.flatMap((name) =>
-    options.some((option) => isOption(option, name))
+    // Who answers tools is asked of live lines alone.
+    options.some((option) => isOption(option, name)) || (name === 'tools' && !isLive)
       ? []
       : given.values(name).flatMap((value) => (value === '' ? [`--${name}`] : [`--${name}=${value}`])),
   )
 }
 
 /** With the agent that the code is stopped in. */
-function parentOf(tape: Tape, found: DebugContext['found'], given: CommandInput): Parent {
+function parentInDebugger(tape: Tape, found: DebugContext['found'], given: CommandInput): Parent {
   const [agent, module] = [given.value('agent'), given.value('module')]
   if (module !== undefined)
     throw wrong(`forks run an agent of the Vitest config, and this one is ${neutralLine(module, 80)}`, [
       'to fork it: name it in the Vitest config, and debug it with --agent',
     ])
-  return {
-    tape,
-    file: resolve(found.file),
-    recordings: given.value('dir') ?? 'recordings',
-    ...(found.case === undefined ? {} : { case: found.case }),
-    ...(agent === undefined ? {} : { agent }),
-  }
+  return { ...parentOf(tape, found, given), ...(agent === undefined ? {} : { agent }) }
 }

@@ -4,7 +4,7 @@ import type { CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
 import { readDuration, readNumber } from '../live.ts'
 import { debugSpec } from '../spec/debugger.ts'
-import { SessionBudget } from './budget.ts'
+import type { SessionBudget } from './budget.ts'
 import { Debugger } from './debugger.ts'
 import { launchOf } from './launch.ts'
 
@@ -13,8 +13,8 @@ export interface OpenOptions {
   readonly isJson?: boolean
   /** Port of the inspector, for an editor. */
   readonly port?: number
-  /** What its lines may use together. Default: what the command line says. */
-  readonly budget?: SessionBudget
+  /** What its lines may use together with those of all other tapes of this process. */
+  readonly budget: SessionBudget
 }
 
 /**
@@ -25,7 +25,7 @@ export interface OpenOptions {
 export function openDebugger(
   word: string,
   given: CommandInput,
-  { isJson = false, port, budget = SessionBudget.of(given) }: OpenOptions = {},
+  { isJson = false, port, budget }: OpenOptions,
 ): Debugger {
   const found = findRun(word, given.value('dir'))
   const session = new DebugSession(readTape(found.file), found.case?.rules)

@@ -51,6 +51,11 @@ export const liveOptions: readonly OptionSpec[] = [
   crossVersionOption,
 ]
 
+export const toolsOption: OptionSpec = {
+  flag: '--tools <who>',
+  about: 'Who answers tools: tape, or live with their side effects [tape]',
+}
+
 export const anyNameOption: OptionSpec = {
   flag: '--any-name',
   about: 'Allow names that no run knows',

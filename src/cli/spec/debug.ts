@@ -10,6 +10,7 @@ import {
   liveOptions,
   parallelOption,
   timeoutOption,
+  toolsOption,
 } from './common.ts'
 
 /** Options of every command that starts the program or agent of a tape. */
@@ -140,7 +141,7 @@ export const forkSpec: CommandSpec = {
     { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
     { flag: '--mode <n=mode>', about: 'Later steps that are replayed or live: 5=replayed,7=live' },
     { flag: '--tail <who>', about: 'Continuation: tape, live, a tape or case, script.ts#export [tape]' },
-    { flag: '--tools <who>', about: 'Who answers tools: tape, or live with their side effects [tape]' },
+    toolsOption,
     { flag: '--seed <n>', about: 'Seed of the first fork [1]' },
     ...gradeOptions,
     anyNameOption,

@@ -8,6 +8,7 @@ import {
   jsonOption,
   parallelOption,
   timeoutOption,
+  toolsOption,
 } from './common.ts'
 
 export const locateSpec: CommandSpec = {
@@ -40,6 +41,7 @@ export const debugSpec: CommandSpec = {
     { flag: '--dap', about: 'Serve editors over stdin and stdout (Debug Adapter Protocol)' },
     ...gradeOptions,
     ...costOptions,
+    toolsOption,
     parallelOption,
     timeoutOption,
     crossVersionOption,

@@ -7,6 +7,7 @@ import {
   gradeOptions,
   jsonOption,
   timeoutOption,
+  toolsOption,
 } from './common.ts'
 
 export const blameSpec: CommandSpec = {
@@ -29,7 +30,7 @@ export const blameSpec: CommandSpec = {
       about: 'Good run whose tools answer what this tape cannot',
       was: [{ flag: '--donor <tape|case>' }],
     },
-    { flag: '--tools <who>', about: 'Who answers tools: tape, or live with their side effects [tape]' },
+    toolsOption,
     {
       flag: '--repairs',
       about: 'Also: necessary and sufficient answers, smallest repair set',
