@@ -136,10 +136,16 @@ describe('harvest debug --live', () => {
     expect([await asked('--seed 1'), await asked('--seed 6'), await asked('')]).toEqual([4, 4, 0])
   })
 
+  it('what_if keeps no tape, and names the branch that does', async () => {
+    const { code, stdout, asked } = await debug('what_if 2 result.total=91 --save --runs 2', 'good')
+    expect(stdout).toBe('what_if keeps no tape\n→ to keep it: branch 2 result.total=91 --runs 2\n')
+    expect([code, asked]).toEqual([2, 0])
+  })
+
   it('--tools of the command line is for all lines that ask models', async () => {
     const script = `what_if 3 'refund(amount=23)'`
     const { stdout } = await debug(script, 'good', '--tools', 'live')
-    expect(stdout).toContain('tools for real')
+    expect(stdout).toMatch(/; tools for real/)
     const offline = await run('debug', 'good', '--tools', 'live', '-x', script)
     expect(offline.stdout).toContain('add --live to the line')
   })
