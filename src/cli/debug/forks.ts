@@ -160,7 +160,15 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   if (input.has('save'))
     throw wrong(
       'what_if keeps no tape',
-      changes.map((one) => `to keep it: ${forkLine('branch', step, [one], withoutOptions(options, ['--save']))}`),
+      changes.map(
+        (one) =>
+          `to keep it: ${forkLine(
+            'branch',
+            step,
+            [one],
+            options.filter((option) => !isOption(option, 'save')),
+          )}`,
+      ),
     )
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
   const first = readWhole(input, forkSpec, 'seed') ?? 1
