@@ -10,6 +10,9 @@ const again: Follower = { because: 'it is the command that was typed, which test
  * before what is typed, as far as they are always the same.
  */
 export const followed: Readonly<Record<string, Readonly<Record<string, Follower>>>> = {
+  'src/blame/answered-alike.ts': {
+    'to go on without them (they stay in the file)': again,
+  },
   'src/blame/choose-oracle.ts': {
     'if a run is right that does it': [
       'test/cli/fix.test.ts',
@@ -387,6 +390,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/doctor/print.ts': {
+    'to examine these too, once that is changed': again,
     'to see the difference': [
       'test/cli/control.test.ts',
       'the doctor blames no variable for what the code does, and sends on to what shows it',
