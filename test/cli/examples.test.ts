@@ -27,6 +27,8 @@ const worlds: Readonly<Record<string, 'golden' | 'inbox' | 'program' | 'bare'>> 
 const codes: Readonly<Record<string, number>> = {
   // What a model says to a changed result is not on the tape.
   'patch refund-100x --step 2 --set result.total=30': 1,
+  // Five runs rule no effect out.
+  'patch refund-100x --set input.text="Refund A-2." --live --runs 5': 1,
   // Its agent believes whatever comes with any status.
   'chaos refund-100x --faults http --smallest --seed 7': 1,
   // Neither value is in this run.
