@@ -25,6 +25,7 @@ import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
 import { mostOf, noUses } from '../live/budget.ts'
 import { type Budget, type Spent, unpaid, type Use } from '../live/index.ts'
+import { asksModel } from '../providers/index.ts'
 import { codeDigest, gitState, isCodeOf } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys, type GreenSteps, isGreenAt } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
@@ -41,7 +42,7 @@ import { paidRegrades, requireSteadyGrades } from './grading.ts'
 import { asUse, gradeWithin, ofAnswered, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
 import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
-import { isDecidedByCode, isModelCall, withRecordedCalls } from './recorded-calls.ts'
+import { isDecidedByCode, withRecordedCalls } from './recorded-calls.ts'
 import { referenceOf } from './reference-run.ts'
 import type { Grade, GradingUse } from './types.ts'
 import { waysToName } from './ways-to-name.ts'
@@ -153,7 +154,7 @@ export const fixTask: Task = async (asked, context) => {
   const isControlled = request.isUnshown !== true && !offline.isWhole && !isDecidedByCode(tape, offline, oracle)
   if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
   const steps = stepsOf(tape)
-  const stoodFor = steps.slice(offline.keep).filter(isModelCall)
+  const stoodFor = steps.slice(offline.keep).filter(asksModel)
   const answerOf = ({ runs, controls, isKept }: LiveRuns): FixAnswer => ({
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
@@ -174,7 +175,7 @@ export const fixTask: Task = async (asked, context) => {
         }),
     perRun: allowanceOf(
       // Behind the last recorded step a call is taken to be as large as the last one.
-      stoodFor.length > 0 ? stoodFor : steps.filter(isModelCall).slice(-1),
+      stoodFor.length > 0 ? stoodFor : steps.filter(asksModel).slice(-1),
       offline.fork.events,
       context.prices,
     ),
@@ -514,10 +515,7 @@ async function heardAlone(grade: () => Promise<GradeGiven>, budget: Budget): Pro
 async function graded(
   fork: FinishedFork,
   session: Session,
-  { isControl, isReused }: { readonly isControl: boolean; readonly isReused: boolean } = {
-    isControl: false,
-    isReused: false,
-  },
+  { isControl = false, isReused = false }: { readonly isControl?: boolean; readonly isReused?: boolean } = {},
 ): Promise<FixRun> {
   const { context, oracle } = session
   const { tape, tapeFile } = context

@@ -1,5 +1,12 @@
 import { neutralLine } from '../errors/index.ts'
-import { canonicalJson, isGenerative, type ModelCall, readMcpCall, readModelCall } from '../providers/index.ts'
+import {
+  asksModel,
+  canonicalJson,
+  isGenerative,
+  type ModelCall,
+  readMcpCall,
+  readModelCall,
+} from '../providers/index.ts'
 import { describeEvent } from '../match/step.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { presentArgs } from '../tape/present.ts'
@@ -38,7 +45,7 @@ export function positionsOf(tape: Tape, tools: 'tape' | 'live' = 'live'): readon
   return blocks.map(({ steps: members }) => {
     const own = members.filter((step) => !isInside(step, members))
     const numberOf = ({ n }: Step): number => numbers.get(n) ?? 0
-    const resampled = tools === 'live' ? own : own.filter(isOfModel)
+    const resampled = tools === 'live' ? own : own.filter(asksModel)
     return {
       steps: own.map(numberOf),
       all: members.map(numberOf),
@@ -60,11 +67,6 @@ function isInside({ in: parent }: Step, members: readonly Step[]): boolean {
     parent !== undefined &&
     members.some((step) => step.n === parent && (step.kind === 'tool' || step.kind === 'retrieval'))
   )
-}
-
-/** A model is asked for real where it is not kept, and so is the result of its jobs. */
-function isOfModel(step: Step): boolean {
-  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
 }
 
 /** What a model decided in a step; `undefined` when no model decided anything: a tool, a service, an embedding. */

@@ -28,11 +28,11 @@ import {
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
-import { isGenerative, isPriced, readModelCall } from '../providers/index.ts'
+import { asksModel, isPriced } from '../providers/index.ts'
 import { codeDigest } from '../provenance/index.ts'
 import { changedQuestions, type ChangedQuestion, keysRight, replayTape, verdictOf } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
-import { type ExchangeEvent, type Json, type Step, stepsOf } from '../tape/index.ts'
+import { type Json, type Step, stepsOf } from '../tape/index.ts'
 import type { MatchOptions } from '../trace/index.ts'
 import { version } from '../version.ts'
 import { chooseJudging } from './choose-oracle.ts'
@@ -116,7 +116,7 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const run = await replayOnce(context)
   const [difference] = verdictOf(run).differences
   const isThrown = run.outcome.status === 'threw' && tape.close?.outcome.status !== 'threw'
-  if (isThrown && !stepsOf(run).some(isModelCall)) throw notStarted(run)
+  if (isThrown && !stepsOf(run).some(asksModel)) throw notStarted(run)
   if ((isThrown || run.problems.length > 0) && difference !== undefined) throw difference
   const changes = run.drift.filter((one) => !isNoQuestion.has(one.class))
   const judged = changes.filter(({ policy }) => policy === 'unproven')
@@ -124,7 +124,7 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const steps = stepsOf(tape)
   const from = Math.min(...changes.map(({ stepNumber }) => stepNumber))
   if (questions.length === 0 || !Number.isFinite(from)) throw nothingToProve(kase)
-  const recorded = steps.slice(from - 1).filter(isModelCall)
+  const recorded = steps.slice(from - 1).filter(asksModel)
   const models = run.events.flatMap(modelOf)
   if (limits.costUsd !== undefined) for (const model of models) if (!isPriced(model, prices)) throw noPrice(model)
   const together = [...new Set(judged.map(({ key }) => key))].sort()
@@ -170,13 +170,9 @@ async function replayOnce(context: TaskContext): Promise<ReplayResult> {
   return await replayTape(context.tape, agent, { ...context.replay, signal: limit.signal })
 }
 
-function isModelCall(step: Step): step is ExchangeEvent {
-  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
-}
-
 /** Whether asking a model says anything about this change. */
 function isModelStep({ step }: Drift, steps: readonly Step[]): boolean {
-  return steps.some((one) => one.n === step && isModelCall(one))
+  return steps.some((one) => one.n === step && asksModel(one))
 }
 
 /** Drift that changes nothing of what is asked. */

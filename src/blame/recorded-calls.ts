@@ -1,12 +1,8 @@
-import { isGenerative, readModelCall } from '../providers/index.ts'
+import { asksModel } from '../providers/index.ts'
 import { type ExchangeEvent, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
 import type { OfflineRun } from './changed-from.ts'
 import type { Oracle } from './oracle.ts'
 import { renumbered } from './reference-run.ts'
-
-export function isModelCall(step: Step): step is ExchangeEvent {
-  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
-}
 
 /**
  * Whether luck has no part in what a fix makes of its run, so that runs asked as recorded need not be made: behind the last step
@@ -18,7 +14,7 @@ export function isDecidedByCode(
   { keep, fork, foreignAt }: OfflineRun,
   oracle: Pick<Required<Oracle>, 'gradeCalls' | 'isGoodByCalls'>,
 ): boolean {
-  const asked = stepsOf(tape).slice(keep).find(isModelCall)
+  const asked = stepsOf(tape).slice(keep).find(asksModel)
   if (asked === undefined) return true
   const was = oracle.gradeCalls({ tape, events: tape.events, leftAt: asked.n - 1 })
   if (was !== undefined) return was === 'bad'
@@ -56,7 +52,7 @@ interface CallsBeforeModel {
 
 function callsBeforeModel(run: Pick<Tape, 'events'>, keep: number): CallsBeforeModel | undefined {
   const free = stepsOf(run).slice(keep)
-  const first = free.findIndex((step) => isModelCall(step) && step.in === undefined)
+  const first = free.findIndex((step) => asksModel(step) && step.in === undefined)
   const asked = free[first]
   return asked?.kind === 'exchange' ? { asked, calls: free.slice(0, first) } : undefined
 }

@@ -46,15 +46,17 @@ export function readLivePlan(given: CommandInput, command: CommandSpec): LivePla
   }
 }
 
+/** Options that limit what models may use. */
+export const limitNames = ['max-cost', 'max-tokens', 'max-calls'] as const
+
 /** Whether models may be paid: someone says so by `--live`, or by a limit. */
 export function saysToPay(given: CommandInput): boolean {
-  return ['live', 'max-cost', 'max-tokens', 'max-calls'].some((name) => given.has(name))
+  return ['live', ...limitNames].some((name) => given.has(name))
 }
 
 /** How to agree to live calls: as they were limited, or by the limit there is. */
 export function toConfirm(given: CommandInput, usd: number): readonly string[] {
-  if (['max-cost', 'max-tokens', 'max-calls', 'max-runs'].some((limit) => given.has(limit)))
-    return ['to confirm: --live']
+  if ([...limitNames, 'max-runs'].some((limit) => given.has(limit))) return ['to confirm: --live']
   return [
     `to confirm, with a limit: --live --max-cost ${(usd / 2).toFixed(2)}`,
     `to confirm, with the default limit of $${usd.toFixed(2)}: --live`,

@@ -1,6 +1,6 @@
-import type { Body, Chunk, ExchangeEvent, HeaderPair, PushEvent } from '../tape/types.ts'
+import type { Body, Chunk, ExchangeEvent, HeaderPair, PushEvent, Step } from '../tape/types.ts'
 import { decodeBody } from '../wire/decode.ts'
-import { continuedRun, readLook } from './dialect.ts'
+import { continuedRun, isGenerative, readLook } from './dialect.ts'
 import { exchangeOfPush, pushedToolCalls } from './realtime.ts'
 import { dialectSpoken, readModelRequest, readWrittenRequest } from './request.ts'
 import { readKeptResponse } from './response.ts'
@@ -45,6 +45,11 @@ export function isModelCall(event: ExchangeEvent): boolean {
     dialectSpoken({ method: event.method, url: event.url, body: requestText(event) }) !== undefined ||
     readPoll(event) !== undefined
   )
+}
+
+/** Whether a step asks a model that writes, and no embedding: such a one is asked for real where it is not kept. */
+export function asksModel(step: Step): step is ExchangeEvent {
+  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
 }
 
 function readFresh(event: ExchangeEvent): ModelCall | undefined {

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { here } from '../../errors/here.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -8,8 +8,8 @@ import { type Patch, type Patched, patchTape } from '../../fork/index.ts'
 import { inPairs } from '../../fork/pair-order.ts'
 import { type ControlData, type Job } from '../../jobs/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
-import { listCases, readPrices } from '../../recordings/index.ts'
-import { isGenerative, readModelCall } from '../../providers/index.ts'
+import { readPrices } from '../../recordings/index.ts'
+import { asksModel } from '../../providers/index.ts'
 import { type Json, readTape, stepsOf, type Tape } from '../../tape/index.ts'
 import { requireReplayable } from '../../tape/grade.ts'
 import { patchSpec } from '../spec/debug.ts'
@@ -24,6 +24,7 @@ import { finerAnswer } from '../finer-answer.ts'
 import { apart } from '../forking/beside.ts'
 import { typeNotes } from '../forking/changes.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
+import { ownerOf } from '../forking/parent.ts'
 import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
 import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import {
@@ -52,7 +53,7 @@ export const patchCommand: Command = {
     if (plan !== undefined) refuseModels(tape, changes, given)
     const { text, changed } = patchTape(tape, changes)
     for (const note of typeNotes(tape, changes)) screen.note(note)
-    const kase = caseOf(tape, recordings)
+    const kase = ownerOf(resolve(tape.source), recordings)
     if (plan !== undefined) {
       const agent = given.value('agent') ?? kase?.agent ?? tape.header.agent
       await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent, caseId: kase?.id })
@@ -107,7 +108,7 @@ function refuseModels(tape: Tape, changes: readonly Patch[], given: CommandInput
 
 function isOfModel(tape: Tape, { step }: Patch): boolean {
   const event = step === undefined ? undefined : stepsOf(tape)[step - 1]
-  return event?.kind === 'exchange' && isGenerative(readModelCall(event)?.request.dialect)
+  return event !== undefined && asksModel(event)
 }
 
 /** `30` is a number, `"30"` and `thirty` are texts. */
@@ -118,14 +119,6 @@ function jsonOrText(word: string): Json {
     // A word is rarely quoted twice in a shell: what is not JSON is meant as text.
     return word
   }
-}
-
-/** A case may replay its tape with another agent than the one that was recorded, and by its own options. */
-function caseOf(tape: Tape, recordings: string): Case | undefined {
-  const owner = listCases(recordings).find(
-    ({ file, case: loaded }) => loaded !== undefined && resolve(dirname(file), loaded.tape) === resolve(tape.source),
-  )
-  return owner?.case
 }
 
 function jobsOf(

@@ -6,12 +6,11 @@ import type { Tape } from '../../tape/index.ts'
 import { roomForAll } from '../budget-step.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import type { CommandInput } from '../command.ts'
-import { readLivePlan, saysToPay } from '../live.ts'
+import { limitNames, readLivePlan, saysToPay } from '../live.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { debugSpec } from '../spec/debugger.ts'
 import { type OptionChanges, typedAgain } from '../typed-again.ts'
 
-const limitNames = ['max-cost', 'max-tokens', 'max-calls']
 const consent = ['live', 'tools', ...limitNames]
 
 /** Consent is given by the command line and asked for by the call: one of both alone asks no model. */

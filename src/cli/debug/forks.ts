@@ -43,7 +43,7 @@ import { asTyped, type OptionChanges, typedAgain, typedWords } from '../typed-ag
 import { asCommand, captured } from './captured.ts'
 import { addLive, addTools, exampleChange, type ForkCommand, forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
-import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
+import { changesIn, numberIn, partsOf, wordsIn, wrong } from './words.ts'
 
 /** Options of `debug` that its forks are given as well. */
 const handedOn = [
@@ -385,8 +385,7 @@ function askedFor(
     return change === undefined ? `${command} N CHANGE` : forkLine(command, step, [change], options)
   }
   const step = numberIn(word, exampleAt(at))
-  const end = others.findIndex((one) => one.startsWith('--'))
-  const [changes, options] = end === -1 ? [others, []] : [others.slice(0, end), others.slice(end)]
+  const { changes, options } = partsOf(others)
   if (changes.length === 0) throw wrong('a change is missing', [`like this: ${exampleAt(step, options)}`])
   return { step, changes, options }
 }

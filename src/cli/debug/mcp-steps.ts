@@ -1,14 +1,15 @@
 import { neutralJson } from '../../errors/index.ts'
 import type { CommandInput } from '../command.ts'
+import { limitNames } from '../live.ts'
 import { nameOf } from '../parse.ts'
 import { debugSpec } from '../spec/debugger.ts'
 import { type OptionChanges, typedAgain } from '../typed-again.ts'
 import { addLive, addTools, commandIn } from './fork-lines.ts'
-import { changesIn } from './words.ts'
+import { changesIn, partsOf } from './words.ts'
 
 /** How the server is started so that its calls may ask models: with a limit. */
 export function allowingLive(given: CommandInput): OptionChanges {
-  const isLimited = ['max-cost', 'max-tokens', 'max-calls'].some((name) => given.has(name))
+  const isLimited = limitNames.some((name) => given.has(name))
   return { live: true, ...(isLimited ? {} : { 'max-cost': '1' }) }
 }
 
@@ -46,8 +47,7 @@ export function asCalls(step: string, given: CommandInput): readonly string[] {
 /** A line of the debugger: options of it are for the command line of the server to say, but for `live`. */
 function whatIf(before: string, line: string, given: CommandInput): readonly string[] {
   const [step, ...words] = changesIn(line)
-  const end = words.findIndex((word) => word.startsWith('--'))
-  const [changes, options] = end === -1 ? [words, []] : [words.slice(0, end), words.slice(end)]
+  const { changes, options } = partsOf(words)
   const asked = options.map((word) => /^--([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [])
   const isLive = options.includes('--live')
   const others = asked.filter(([, name]) => name !== 'live')

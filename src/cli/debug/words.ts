@@ -73,6 +73,16 @@ export function changesIn(text: string): readonly string[] {
   return [...words, ...wordsIn(text.slice(from))]
 }
 
+/** The changes of a line that makes forks, and the options of `fork` behind them. */
+export function partsOf(words: readonly string[]): {
+  readonly changes: readonly string[]
+  readonly options: readonly string[]
+} {
+  const at = words.findIndex((word) => word.startsWith('--'))
+  const end = at === -1 ? words.length : at
+  return { changes: words.slice(0, end), options: words.slice(end) }
+}
+
 /** A whole number from 1; `missing` where nothing was typed. */
 export function numberIn(word: string | undefined, usage: string, missing?: number): number {
   if (word === undefined || word === '') {

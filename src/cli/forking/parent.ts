@@ -16,8 +16,8 @@ export function parentOf(tape: Tape, found: FoundRun, given: CommandInput): Pare
   return { tape, file, recordings, ...(kase === undefined ? {} : { case: kase }) }
 }
 
-/** A case may replay its tape with another agent than the one that was recorded. */
-function ownerOf(file: string, recordings: string): Case | undefined {
+/** The case of a tape: it may replay it with another agent than the one that was recorded, and by its own options. */
+export function ownerOf(file: string, recordings: string): Case | undefined {
   const owner = listCases(recordings).find(
     (one) => one.case !== undefined && resolve(dirname(one.file), one.case.tape) === file,
   )
