@@ -2,7 +2,14 @@
 export { hearModelCalls, type HeardCall, lostCall } from './heard-calls.ts'
 export { type Control, controlData, controlOf, type ControlOptions } from './control.ts'
 export { forkTape } from './fork.ts'
-export { requireNoKeptState, requireSameOutside, runAlone, type UnchangedRun, unchangedRun } from './kept-state.ts'
+export {
+  isOfKeptState,
+  requireNoKeptState,
+  requireSameOutside,
+  runAlone,
+  type UnchangedRun,
+  unchangedRun,
+} from './kept-state.ts'
 export { stepBehind } from './branch-recorder.ts'
 export { fork, type Forking, type StepChange } from './library.ts'
 export { type Patch, type Patched, patchTape } from './patch.ts'

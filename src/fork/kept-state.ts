@@ -11,6 +11,13 @@ import { runDigest } from './run-digest.ts'
 /** An unchanged run, and what all runs of its process share; `outside` absent: others run beside it, and leave theirs there. */
 export type UnchangedRun = Pick<Control, 'digest' | 'replayed'> & Partial<Pick<Control, 'outside'>>
 
+const keptIn = 'kept in'
+
+/** Whether an error says that an agent keeps state between runs. */
+export function isOfKeptState(error: unknown): error is HarvestError {
+  return HarvestError.is(error, 'HARVEST_CONTROL') && error.facts.where?.[keptIn] !== undefined
+}
+
 /** What later runs are held against, right behind the replay of a run. */
 export function unchangedRun(replayed: ReplayResult): UnchangedRun {
   return { ...runAlone(replayed), outside: outsideState() }
@@ -73,7 +80,7 @@ function keptState(tape: Tape, names: readonly string[], spent: string | undefin
     what: 'The agent keeps state between runs, so no change can be judged',
     where: {
       tape: tape.header.id,
-      ...(at === undefined ? {} : { 'kept in': at }),
+      [keptIn]: at ?? 'what cannot be seen from outside',
       ...(spent === undefined ? {} : { spent }),
     },
     ...(at === undefined ? { detail: 'Replayed again, the unchanged run does something else.' } : {}),

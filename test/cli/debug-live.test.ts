@@ -5,7 +5,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { SessionBudget } from '../../src/cli/debug/budget.ts'
 import { framed } from '../../src/cli/debug/dap-stream.ts'
+import { openDebugger } from '../../src/cli/debug/open.ts'
+import { runScript } from '../../src/cli/debug/script.ts'
+import { parse } from '../../src/cli/parse.ts'
+import { specs } from '../../src/cli/spec/index.ts'
+import type { Screen } from '../../src/report/output.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
@@ -130,6 +136,37 @@ describe('harvest debug --live', () => {
       expect({ code: whole.code, asked: whole.asked }, whole.stdout).toEqual({ code: 0, asked: calls })
     },
   )
+
+  it('Ctrl-C before a line began its forks begins none, and says how to go on', async () => {
+    const [before, { argv }] = [process.cwd(), process]
+    process.chdir(cwd)
+    process.argv = ['node', 'vitest-harvest', 'debug', 'good', '--commands', 'first; what_if 2 result.total=77']
+    try {
+      const parsed = parse(process.argv.slice(2), specs)
+      if (parsed.kind !== 'run') throw new TypeError('no command')
+      const prompt = openDebugger('good', parsed.given, { budget: SessionBudget.of(parsed.given) })
+      const lines: string[] = []
+      const hear = (line = ''): void => void lines.push(line)
+      const screen: Screen = { line: hear, note: hear, json: hear, paint: (_, said) => said, progress: () => {} }
+      const output = { screen, isJson: false, expectsStop: false, signal: AbortSignal.abort() }
+      await runScript(['what_if 2 result.total=77'], prompt, output)
+      expect(lines).toContain('Interrupted before the result was complete')
+      expect(lines.at(-1)).toContain('npx vitest-harvest debug good --commands')
+    } finally {
+      process.chdir(before)
+      process.argv = argv
+    }
+  })
+
+  it('an error has its next steps in JSON, too, as the commands that people are shown', async () => {
+    const { stdout, code } = await debug('what_if 2 result.total=91 --save', 'good', '--json')
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { fix: ['to keep it: branch 2 result.total=91'] }])
+    const script = 'what_if 2 result.total=78; what_if 2 result.total=79'
+    const limited = await debug(script, 'good', '--max-calls', '2', '--json')
+    const errors = limited.stdout.trim().split('\n')
+    const { fix } = JSON.parse(errors.at(-1) ?? '') as { readonly fix: readonly string[] }
+    expect(printed(`→ ${fix[0]}`, 'to leave room for this line as well')).toContain(script)
+  })
 
   it('what_if numbers its runs from --seed, as fork does', async () => {
     const asked = async (more: string) => (await debug(`what_if 2 result.total=90 ${more}`, 'good')).asked

@@ -189,10 +189,13 @@ describe('harvest patch', () => {
     expect((await patch(...printed(refused.stderr, 'to replay the change from the tape').slice(1))).code).toBe(0)
   })
 
-  it('an agent that keeps state between runs is refused before a model is asked, as by fork', async () => {
+  it('an agent that keeps state between runs is refused before a model is asked, as by fork and rerun', async () => {
     const before = desk.asked.length
-    for (const command of ['patch', 'fork']) {
-      const words = [command, 'kept', '--set', 'input.order_id=B-2', '--live', '--cross-version']
+    const promoted = await harvest(['promote', 'kept', '--as', 'keeps', '--unverified'], { cwd })
+    expect(promoted).toMatchObject({ code: 0 })
+    const changed = ['kept', '--set', 'input.order_id=B-2']
+    for (const line of [['patch', ...changed], ['fork', ...changed], ['rerun', 'keeps']]) {
+      const words = [...line, '--live', '--cross-version']
       const { code, stderr } = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '1' } })
       expect([code, stderr]).toEqual([1, expect.stringContaining('The agent keeps state between runs') as string])
       expect(stderr).toContain('globalThis.runsOfKeeper')

@@ -12,6 +12,7 @@ import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
 import { noteUnknownInCase } from '../known-bad.ts'
 import { asUse } from '../../live/budget.ts'
+import { isOfKeptState } from '../../fork/index.ts'
 import { withSpent } from '../../live/said-spent.ts'
 import { passedLines } from '../passed-limit.ts'
 
@@ -68,23 +69,24 @@ export const rerunCommand: Command = {
       return Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs, grading))
     })
     // Replayed without a model: whether today's code can be compared with the recorded run decides what helps.
-    const controls = cases.map((kase): Job => {
-      const { mode: _live, ...unchanged } = jobOf(kase, plan.timeoutMs, undefined)
-      return { ...unchanged, isControl: true }
-    })
     screen.progress(`0 of ${jobs.length} runs`)
+    const controls = await runJobs(
+      cases.map((kase): Job => ({ ...jobOf(kase, plan.timeoutMs, undefined), isControl: true })),
+    )
+    // Runs that change each other have no rate.
+    const kept = controls.find((control) => isOfKeptState(control))
+    if (kept !== undefined) throw kept
     const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
     let used: Spent | undefined
-    const all = await runJobs([...controls, ...jobs], {
+    const ended = await runJobs(jobs, {
       parallel: plan.parallel,
       limits: plan.limits,
       prices,
       keepsEnded: true,
       onSpent: (heard) => (used = heard),
-      onProgress: (count) => screen.progress(`${Math.max(0, count - cases.length)} of ${jobs.length} runs`),
+      onProgress: (count) => screen.progress(`${count} of ${jobs.length} runs`),
     })
-    const ended = all.slice(cases.length)
-    const stopped = all.find((run) => HarvestError.is(run, 'HARVEST_CLI_INTERRUPTED'))
+    const stopped = ended.find((run) => HarvestError.is(run, 'HARVEST_CLI_INTERRUPTED'))
     const isDone = (run: JobOutcome | undefined): boolean => run !== undefined && run !== stopped
     const done = ended.filter(isDone)
     const [first] = ended
@@ -111,7 +113,7 @@ export const rerunCommand: Command = {
           shown.line(stoppedText({ made: done.length, of: ended.length }, 'runs'))
           return
         }
-        printSteps(stepsAfterRates(rates, { cases, controls: all, ended, plan, prices, given }), (text) =>
+        printSteps(stepsAfterRates(rates, { cases, controls, ended, plan, prices, given }), (text) =>
           shown.line(text),
         )
       },

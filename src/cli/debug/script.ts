@@ -2,6 +2,8 @@ import { HarvestError, neutralJson, shellWord } from '../../errors/index.ts'
 import { createInterface } from 'node:readline'
 import type { Screen } from '../../report/output.ts'
 import { exit, exitCodeOf } from '../exit.ts'
+import { stepsAsCommands } from '../next-lines.ts'
+import { debugSpec } from '../spec/debugger.ts'
 import { typedAgain } from '../typed-again.ts'
 import { type Answered, type Debugger, errorLines } from './debugger.ts'
 import { changesIn, commandsIn } from './words.ts'
@@ -26,7 +28,7 @@ export async function runScript(
   for await (const line of lines) {
     const commands = commandsIn(line)
     for (const [at, command] of commands.entries()) {
-      const answered = await prompt.run(command)
+      const answered = await prompt.run(command, output.signal)
       // What was cut off failed for no reason of its own, unless it says so.
       const isCut = output.signal.aborted
       const again = (): string => typedAgain({ commands: commands.with(at, withCache(command)).join('; ') })
@@ -64,12 +66,16 @@ export function printAnswer(
   again: () => string,
 ): void {
   if (isJson) {
-    const value = 'error' in answered ? errorData(answered.error) : answered.data
+    const value = 'error' in answered ? errorData(answered.error, again) : answered.data
     screen.line(neutralJson(JSON.stringify(value ?? null)))
     return
   }
   for (const line of 'error' in answered ? errorLines(answered.error) : answered.lines)
-    screen.line(line.replace(/(?<=^→ .*: )the same line(?:, without --no-cache)?$/, again))
+    screen.line(line.startsWith('→ ') ? withSameLine(line, again) : line)
+}
+
+function withSameLine(step: string, again: () => string): string {
+  return step.replace(/(?<=: )the same line(?:, without --no-cache)?$/, again)
 }
 
 /** A line that makes forks, which takes those that were made before. */
@@ -78,7 +84,20 @@ export function withCache(line: string): string {
   return words.map(shellWord).join(' ')
 }
 
-/** `detail` says of a rule what was expected where; `where` names files, agents, exit codes. */
-function errorData({ code, facts: { what, where, detail } }: HarvestError) {
-  return { error: what, code, ...(where === undefined ? {} : { where }), ...(detail === undefined ? {} : { detail }) }
+/** `detail` says of a rule what was expected where; `where` names files, agents, exit codes; `fix` is what people are shown. */
+function errorData({ code, facts: { what, where, detail, fix } }: HarvestError, again: () => string) {
+  return {
+    error: what,
+    code,
+    ...(where === undefined ? {} : { where }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(fix === undefined
+      ? {}
+      : {
+          fix: stepsAsCommands(
+            fix.map((step) => withSameLine(step, again)),
+            debugSpec,
+          ),
+        }),
+  }
 }
