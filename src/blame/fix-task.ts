@@ -182,6 +182,8 @@ export const fixTask: Task = async (asked, context) => {
   })
   const asksModels = session.heard.length > 0 || session.agreed.size > 0
   if (offline.isWhole && asksModels && !request.mayPay) throw notToPay()
+  // What was left by the first replay may be why the second one asks no model.
+  if (offline.isWhole) await requireNoKeptState(tape, unchanged, context)
   const made = offline.isWhole
     ? {
         runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session)],

@@ -3,7 +3,7 @@ import { redactorOfTape } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
-import { renderBaseline, traceOf } from '../trace/index.ts'
+import { renderBaseline, traceOfRun } from '../trace/index.ts'
 
 /**
  * Identifies what an unchanged replay did and how it ended: 132 bits, base64url. Times, ids and how questions are worded are
@@ -12,7 +12,7 @@ import { renderBaseline, traceOf } from '../trace/index.ts'
 export function runDigest({ tape, events, outcome }: Pick<ReplayResult, 'tape' | 'events' | 'outcome'>): string {
   const { status } = outcome
   const ended = redactorOfTape(tape).json(encodeValue(status === 'returned' ? outcome.value : outcome.error))
-  const said = [renderBaseline(traceOf(events)), status, withoutPlace(ended)]
+  const said = [renderBaseline(traceOfRun({ tape, events })), status, withoutPlace(ended)]
   const text = canonicalJson(JSON.parse(JSON.stringify(said)) as Json)
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }

@@ -177,6 +177,8 @@ export interface FinishedJob {
   readonly grade?: { readonly grade: string; readonly because?: string; readonly by: string; readonly used?: Use }
   /** Only of a live run that could not ask its model, and did not end as recorded: why. It says nothing about the agent. */
   readonly unreached?: { readonly because: string; readonly said?: string }
+  /** Only of a live run: the recorded steps that answered it, each an `n` of its tape. */
+  readonly answeredFrom?: readonly number[]
   /** What all `live` jobs have used when this one ended. */
   readonly spentSoFar?: Spent
 }

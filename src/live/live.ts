@@ -139,6 +139,7 @@ class LiveRun {
       notCompared: [],
       ...(this.#leftAt === undefined ? {} : { leftAt: this.#leftAt }),
       ...(this.#waitsForModel ? { waitsForModel: true } : {}),
+      answeredFrom: this.recorded.given,
       events: this.events,
       redactedOutcome: ended,
       comparison: {

@@ -39,6 +39,7 @@ export class RecordedAnswers {
   readonly #children: readonly SpawnEvent[]
   /** What the recording process had already. */
   readonly #shared: SharedAnswers
+  readonly #given = new Set<number>()
 
   constructor(tape: Tape) {
     const steps = stepStates(tape)
@@ -52,6 +53,11 @@ export class RecordedAnswers {
     this.#calls = new Calls(served)
     this.#matcher = new Matcher(exchanges, 'canonical', tape.header, () => true)
     this.#children = spawnsOf(tape)
+  }
+
+  /** The recorded steps whose answers were given, as `n` of the tape. */
+  get given(): readonly number[] {
+    return [...this.#given]
   }
 
   /** The model a request asks, when it asks one. */
@@ -69,14 +75,10 @@ export class RecordedAnswers {
     const question = questionOf(live, redactor, { cuts: this.#cuts })
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#matcher.find(question)
-    if (found.kind !== 'found')
-      return (
-        this.#lastExchange.get(key)?.event ??
-        this.#shared.findForRun({ question, headers: live.headers, isForWorld: true })?.event
-      )
-    found.step.taken = true
-    this.#lastExchange.set(key, found.step)
-    return found.step.event
+    const step = found.kind === 'found' ? found.step : this.#lastExchange.get(key)
+    if (step === undefined) return this.#shared.findForRun({ question, headers: live.headers, isForWorld: true })?.event
+    this.#lastExchange.set(key, step)
+    return this.#give(step)
   }
 
   forCall(call: SeamCall, args: Json): CallEvent | undefined {
@@ -86,8 +88,13 @@ export class RecordedAnswers {
       this.#lastCall.get(key) ??
       this.#calls.findLike(call, (recorded) => sameData(recorded, args))
     if (step === undefined) return undefined
-    step.taken = true
     this.#lastCall.set(key, step)
+    return this.#give(step)
+  }
+
+  #give<E extends CallEvent | ExchangeEvent>(step: { taken: boolean; readonly event: E }): E {
+    step.taken = true
+    this.#given.add(step.event.n)
     return step.event
   }
 

@@ -241,6 +241,8 @@ export interface ReplayResult<T = unknown> {
   readonly leftAt?: number
   /** A model that was asked for real had not answered when the run ended. Absent: all had. */
   readonly waitsForModel?: true
+  /** Of a live run: the recorded steps that answered it, each an `n` of its tape. Absent: a replay. */
+  readonly answeredFrom?: readonly number[]
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly comparison: ByteComparison

@@ -19,14 +19,36 @@ interface Decided {
   executed?: ExecutedCall
 }
 
+/** Of one decision of a model, by what it says: how often it ran, and how often nothing was seen to run. */
+type Ran = ReadonlyMap<string, { readonly ran: number; readonly unseen: number }>
+
+/** Which calls that models asked for were seen to run. */
+export function ranCalls(exchanges: readonly ExchangeEvent[], executed: readonly ExecutedCall[]): Ran {
+  const decided = decisionsOf(exchanges)
+  account(executed, decided)
+  const groups = Map.groupBy(decided, said)
+  return new Map(
+    [...groups].map(([key, group]) => {
+      const ran = group.filter((decision) => decision.executed !== undefined).length
+      return [key, { ran, unseen: group.length - ran }]
+    }),
+  )
+}
+
+function said({ tool: { id = '', name, args } }: Decided): string {
+  return `${id} ${name}(${canonicalJson(args)})`
+}
+
 /**
  * Joins the calls that ran with those that models asked for: each executed call learns which response asked for it,
  * and decided calls that nothing executed accounts for are added.
+ *
+ * @param recorded - of a replay: those of its tape. What ran then and is not seen to run now is no call, whatever the model hears
  */
 export function decidedCalls(
   exchanges: readonly ExchangeEvent[],
   executed: readonly ExecutedCall[],
-  wrapsTools: boolean,
+  { wrapsTools, recorded }: { readonly wrapsTools: boolean; readonly recorded?: Ran },
 ): readonly PlacedCall[] {
   const decided = decisionsOf(exchanges)
   const askedBy = account(executed, decided)
@@ -35,8 +57,16 @@ export function decidedCalls(
     return { ...one, group: one.askedBy ?? asked?.exchange.n ?? -1 - index, ...idOf(asked) }
   })
   const answers = new Answers(exchanges)
+  const unseen = new Map<string, number>()
+  const isLeftOut = (decision: Decided): boolean => {
+    const key = said(decision)
+    const before = recorded?.get(key)
+    const count = (unseen.get(key) ?? 0) + 1
+    unseen.set(key, count)
+    return before !== undefined && before.ran > 0 && count > before.unseen
+  }
   const only = decided
-    .filter((decision) => decision.executed === undefined)
+    .filter((decision) => decision.executed === undefined && !isLeftOut(decision))
     .flatMap((decision) => {
       const answered = answers.to(decision)
       if (answered === undefined && (wrapsTools || !decision.isWhole)) return []

@@ -8,7 +8,7 @@ export { mergeBaseline } from './merge.ts'
 export { isWhole, matchOutcome, type OutcomeMatch } from './outcome.ts'
 export type { PlacedCall } from './placed.ts'
 export { positionsOf } from './positions.ts'
-export { placedCalls, traceOf } from './trace-of.ts'
+export { placedCalls, traceOf, traceOfRun } from './trace-of.ts'
 export {
   type ArgsMode,
   type ArgsRule,

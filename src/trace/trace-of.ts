@@ -1,7 +1,7 @@
 import { pushedModelCall, readMcpCall } from '../providers/index.ts'
 import { namedArgs } from '../tape/present-args.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
-import { decidedCalls } from './decided.ts'
+import { decidedCalls, ranCalls } from './decided.ts'
 import { layered } from './layers.ts'
 import { type ExecutedCall, type PlacedCall, settledAt } from './placed.ts'
 import type { Trace } from './types.ts'
@@ -26,12 +26,36 @@ export function traceOf(events: readonly TapeEvent[]): Trace {
   return { layers: layered(placedCalls(events)) }
 }
 
+/** A run of a tape, in the shape of a tape. */
+export interface RunOfTape {
+  readonly tape: { readonly events: readonly TapeEvent[] }
+  readonly events: readonly TapeEvent[]
+}
+
+/**
+ * The same of a replay: a call that ran when it was recorded counts where it runs again. That the model hears of a result is no
+ * proof: the agent may have made it up.
+ */
+export function traceOfRun({ tape, events }: RunOfTape): Trace {
+  const { exchanges, executed } = partsOf(tape.events)
+  return { layers: layered(placedIn(events, ranCalls(exchanges, executed))) }
+}
+
 /**
  * The calls of {@link traceOf} with the moments each took, and who asked for it.
  *
  * @param events - as for {@link traceOf}
  */
 export function placedCalls(events: readonly TapeEvent[]): readonly PlacedCall[] {
+  return placedIn(events)
+}
+
+function placedIn(events: readonly TapeEvent[], recorded?: ReturnType<typeof ranCalls>): readonly PlacedCall[] {
+  const { exchanges, executed, wrapsTools } = partsOf(events)
+  return decidedCalls(exchanges, executed, { wrapsTools, ...(recorded && { recorded }) })
+}
+
+function partsOf(events: readonly TapeEvent[]) {
   const inOrder = [...events].sort((a, b) => a.n - b.n)
   const isInside = insideTool(inOrder)
   const asks = modelMarks(inOrder)
@@ -45,7 +69,7 @@ export function placedCalls(events: readonly TapeEvent[]): readonly PlacedCall[]
       event.kind === 'push' ? (pushedModelCall(event) ?? []) : event.kind === 'exchange' ? [event] : [],
     )
     .filter((event) => !isInside(event.n))
-  return decidedCalls(exchanges, executed, wrapsTools)
+  return { exchanges, executed, wrapsTools }
 }
 
 function isStep(event: TapeEvent): boolean {

@@ -16,7 +16,7 @@ import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../pro
 import type { ReplayResult } from '../match/types.ts'
 import type { GreenSteps } from '../replay/index.ts'
 import { type TapeEvent } from '../tape/index.ts'
-import { type MatchOptions, traceOf } from '../trace/index.ts'
+import { type MatchOptions, traceOfRun } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
 import { type Difference, judge } from '../verdict/index.ts'
@@ -124,7 +124,7 @@ function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseC
   const ended = run.outcome.status === 'returned' ? said : throwing(factsOfError(said))
   const recorded = run.tape.close && saidOutcome(run.tape.close.outcome)
   return {
-    ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
+    ...((has('trace') || has('baseline')) && { baseline: traceOfRun(run) }),
     ...(has('outcome') && { outcome: ended, ...(recorded !== undefined && { recorded }) }),
     ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
     ...(has('marks') && { marks: run.events.flatMap(markOf) }),

@@ -27,7 +27,7 @@ import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
 import { type Json, readTape, stepsOf, type Tape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
 import { hearUnkept } from '../tape/kept-files.ts'
-import { renderBaseline, traceOf } from '../trace/index.ts'
+import { renderBaseline, traceOfRun } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, lineOfThrown, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor, withAll } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
@@ -219,6 +219,7 @@ async function runJob(job: Job, around: Surroundings) {
     ...describe({ ...run, problems }, greenSteps(stillCounted(job.accepted ?? [], provided.settings.acceptedMaxDays))),
     ...(grade === undefined ? {} : { grade }),
     ...(unreached === undefined ? {} : { unreached }),
+    ...(run.answeredFrom === undefined ? {} : { answeredFrom: run.answeredFrom }),
     ...(files === undefined ? {} : { files }),
     agents: agents.map((one) => one.name),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenIn(kase, run, provided))) }),
@@ -341,7 +342,7 @@ function describe(run: ReplayResult, accepted?: GreenSteps) {
   return {
     report: reportOf(run, accepted),
     outcome: { status: run.outcome.status, value: run.redactedOutcome },
-    trace: renderBaseline(traceOf(run.events)) as readonly Json[],
+    trace: renderBaseline(traceOfRun(run)) as readonly Json[],
   }
 }
 

@@ -15,6 +15,7 @@ import {
   renderCall,
   type TraceCall,
   traceOf,
+  traceOfRun,
 } from '../trace/index.ts'
 
 /** What `expect()` can say about a replay besides. */
@@ -55,7 +56,7 @@ function toMatchTrace(received: unknown, baseline?: readonly Json[], options: Ma
   const isInOrder = run.problems.every(({ code }) => code !== 'HARVEST_ORDER')
   const { equal, report, expectedText, actualText } = isInOrder
     ? compareReplay(wanted, run, options)
-    : compareTraces(wanted, traceOf(run.events), options)
+    : compareTraces(wanted, traceOfRun(run), options)
   return {
     pass: equal,
     message: () => (equal ? `the run of ${run.tape.header.id} makes exactly these calls, and was not to` : report),
@@ -66,7 +67,7 @@ function toMatchTrace(received: unknown, baseline?: readonly Json[], options: Ma
 
 function toCall(received: unknown, name: string, args?: unknown): MatcherResult {
   const run = requireRun(received, 'toCall')
-  const calls = traceOf(run.events).layers.flat()
+  const calls = traceOfRun(run).layers.flat()
   const wanted = args === undefined ? undefined : encodeValue(args)
   const pass = calls.some(
     (call) => call.name === name && (wanted === undefined || matchOutcome(wanted, call.args).equal),

@@ -29,7 +29,7 @@ const shop = tools({
   refund: async ({ order_id, amount }: { order_id: string; amount: number }) => ({ order_id, refunded: amount }),
 })
 const prompt = 'You refund orders.'
-const model = 'gpt-4o-mini'
+const model = process.env.DESK_MODEL ?? 'gpt-4o-mini'
 const schemas = [
   { name: 'lookup_order', description: 'Looks an order up' },
   { name: 'refund', description: 'Refunds an order; the amount is in cents' },

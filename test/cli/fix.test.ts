@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseCase } from '../../src/cases/index.ts'
 import { type FixKind, fixKinds, type FixProject, openFixProject } from './fix-kinds.ts'
 import { warmRun as start } from './harvest.ts'
@@ -357,6 +357,53 @@ it('a prompt that changes nothing is no fix where its model was right by chance:
     const pairs = Array.from({ length: 14 }, (_, at) => isFixed.slice(2 * at, 2 * at + 2))
     expect(new Set(pairs.map(String))).toEqual(new Set(['true,false', 'false,true']))
     expect(caseIn(project.cwd).history?.[0]?.graded).toContain('asked as recorded 0 of 14')
+  } finally {
+    await project.close()
+  }
+})
+
+it('a variable of the environment that helps is no fix: code without it asks the same', async () => {
+  // Another model is right, whatever the prompt.
+  const project = await openFixProject({ ...kind('other model'), edits: kind('prompt').edits })
+  vi.stubEnv('DESK_MODEL', 'gpt-4o')
+  try {
+    const asking = ['fix', 'incident', ...ok, '--live', '--tools', './test/tools.ts', '--runs', '3', '--yes']
+    const { code, stdout, stderr } = await project.harvest(...asking)
+    expect([code, stdout]).toEqual([1, expect.stringContaining('the same, with models asked as recorded')])
+    expect(stderr).toContain('Code without the fix asks its models otherwise, too, and nothing was written')
+    expect(stderr).toMatch(
+      / at [\da-f]{10} +models are asked otherwise than recorded: model \[-gpt-4o-mini-\] \{\+gpt-4o\+\}/,
+    )
+    expect(project.git('status', '--short').trim()).toBe('M src/desk.ts')
+    vi.unstubAllEnvs()
+    const again = await project.harvest(...printed(stderr, 'once the environment is as it was when recorded'))
+    // Its own model never was right.
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('HARVEST_FIX_NOT_GOOD')])
+  } finally {
+    vi.unstubAllEnvs()
+    await project.close()
+  }
+})
+
+it('an agent that keeps answers for its next run is no agent that needs no model', async () => {
+  const project = await openFixProject({
+    ...kind('prompt'),
+    edits: [
+      ...kind('prompt').edits,
+      ['async function ask(', 'const kept = ((globalThis as any).answers ??= {})\nasync function ask('],
+      [
+        '  const response = await fetch(',
+        '  const key = JSON.stringify(messages)\n  if (kept[key]) return kept[key]\n  const response = await fetch(',
+      ],
+      ['  return choices[0].message', '  return (kept[key] = choices[0].message)'],
+    ],
+  })
+  try {
+    const before = project.desk.asked.length
+    const { code, stdout, stderr } = await project.harvest('fix', 'incident', ...ok, '--live', '--tools', 'live')
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('The agent keeps state between runs')
+    expect(project.desk.asked).toHaveLength(before)
   } finally {
     await project.close()
   }

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { createRecorder, mark, message, state } from '../../src/record/index.ts'
 import { retriever, tool } from '../../src/seam/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
-import type { MatchOptions } from '../../src/trace/index.ts'
+import { type MatchOptions, renderBaseline, traceOfRun } from '../../src/trace/index.ts'
 import { judge } from '../../src/verdict/index.ts'
-import { Recording, tapeOf } from '../replay/tapes.ts'
+import { chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
 
 const url = 'https://shop.test/orders'
 const kase = parseCase('case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: []\n', 'a.case.yaml')
@@ -122,6 +122,84 @@ test('calls made at once are the same one after the other, and calls that waited
   expect(await judged('at once', atOnce)).toEqual(['green', 'green', 'green', order, argument])
   expect(await judged('at once', atOnce, { trace: 'strict' })).toEqual(['green', trace, trace, order, argument])
   expect(await judged('one by one', '[look(*), count(*), pay(*)]')).toEqual([order, 'green', order, order, argument])
+})
+
+describe('a call that a model asked for and whose recorded step is left out', () => {
+  const ask = (id: string | undefined, name: string, args: object) => ({
+    ...(id === undefined ? {} : { id }),
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  })
+  const asks = [ask('c1', 'look', { id: 1 }), ask('c2', 'look', { id: 2 })]
+  const pays = [ask('c1', 'pay', { amount: 25 })]
+  const said = (message: object) => JSON.stringify({ choices: [{ message: { role: 'assistant', ...message } }] })
+  const user = { role: 'user', content: 'Pay.' }
+  const turn = (calls: readonly { readonly id?: string }[], results: readonly string[]) => [
+    { role: 'assistant', content: null, tool_calls: calls },
+    ...results.map((content, at) => ({ role: 'tool', tool_call_id: calls[at]!.id, content })),
+  ]
+  const [first, second, third] = [
+    [user],
+    [user, ...turn(asks, ['A', 'B'])],
+    [user, ...turn(asks, ['A', 'B']), ...turn(pays, ['paid'])],
+  ]
+  const body = (messages: unknown) => JSON.stringify({ model: 'm-1', messages })
+  const recorded = (): Tape => {
+    const recording = new Recording()
+    recording.exchange({ body: body(first), answer: said({ tool_calls: asks }) })
+    recording.call('look', { id: 1 }, 'A')
+    recording.call('look', { id: 2 }, 'B')
+    recording.exchange({ body: body(second), answer: said({ tool_calls: pays }) })
+    recording.call('pay', { amount: 25 }, 'paid')
+    recording.exchange({ body: body(third), answer: said({ content: 'Done.' }) })
+    return recording.tape({ value: 'done' })
+  }
+  const agent =
+    (leaves: readonly string[], isOver = false) =>
+    async () => {
+      const post = (messages: unknown) =>
+        fetch(chatUrl, { method: 'POST', body: body(messages) }).then((one) => one.text())
+      const call = async (name: string, args: object) => {
+        if (!leaves.includes(`${name} ${Object.values(args)[0]}`)) await tool(name, async (_: object) => 'live')(args)
+      }
+      await post(first)
+      if (isOver) return 'done'
+      await call('look', { id: 1 })
+      await call('look', { id: 2 })
+      await post(second)
+      await call('pay', { amount: 25 })
+      await post(third)
+      return 'done'
+    }
+  const judged = async (baseline: string, run: () => Promise<unknown>) => {
+    await installReplay()
+    const text = `case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: ${baseline}\n`
+    const verdict = judge(parseCase(text, 'a.case.yaml'), await replayTape(recorded(), run), {})
+    return verdict.because?.error.code ?? 'green'
+  }
+  const baseline = '[[look(*), look(*)], pay(*)]'
+  const all = ['look 1', 'look 2', 'pay 25']
+
+  test.for([[['pay 25']], [['look 1']], [['look 2']], [all]])(
+    'is red, whatever the model hears of it: %j',
+    async ([leaves]) => {
+      expect(await judged(baseline, agent([]))).toBe('green')
+      expect(await judged(baseline, agent(leaves!))).toBe('HARVEST_TRACE')
+    },
+  )
+
+  test('is green where the reviewed baseline is without it', async () => {
+    expect(await judged('[[look(*), look(*)]]', agent(['pay 25']))).toBe('green')
+    expect(await judged('[pay(*)]', agent(['look 1', 'look 2']))).toBe('green')
+    expect(await judged('[]', agent(all))).toBe('green')
+  })
+
+  test('is written into no baseline by an update', async () => {
+    await installReplay()
+    const run = await replayTape(recorded(), agent(['pay 25']))
+    expect(renderBaseline(traceOfRun(run))).toEqual([['look(id)', 'look(id)']])
+    expect(renderBaseline(traceOfRun(await replayTape(recorded(), agent([]))))).toHaveLength(2)
+  })
 })
 
 test('an update that is proposed renews the case in question and no other', async () => {

@@ -324,6 +324,7 @@ async function show(
       tapeFile,
       ...(revision === undefined ? {} : { without: revision }),
       ...agentOf(given),
+      asksAsRecorded: answer.isControlled,
       onProgress: (progress) => screen.progress(progress),
       signal,
     }),
@@ -407,13 +408,22 @@ function notRed(id: string, tried: Shown['tried']): HarvestError {
       why: 'It is looked for in the commits before this code; a case is to be red there.',
       fix: isInGit('package.json') ? ["to name code without the fix: --without '<revision>'", skip] : [skip],
     })
+  const other = tried.some(({ asksOtherwise }) => asksOtherwise === true)
   return new HarvestError('HARVEST_FIX_NOT_RED', {
-    what: 'The case was not red without the fix, and nothing was written',
+    what: other
+      ? 'Code without the fix asks its models otherwise, too, and nothing was written'
+      : 'The case was not red without the fix, and nothing was written',
     where: {
       case: id,
       ...Object.fromEntries(tried.map(({ commit, because }) => [`at ${commit.slice(0, 10)}`, because])),
     },
-    why: 'A case that is green without the fix cannot keep the bug away.',
-    fix: ["to name code without the fix: --without '<revision>'", skip],
+    why: other
+      ? 'The runs beside those of the fix asked as recorded: an environment variable, a package or earlier code may be what helps.'
+      : 'A case that is green without the fix cannot keep the bug away.',
+    fix: [
+      ...(other ? ['once the environment is as it was when recorded: the same command'] : []),
+      "to name code without the fix: --without '<revision>'",
+      skip,
+    ],
   })
 }

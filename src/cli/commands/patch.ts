@@ -58,7 +58,9 @@ export const patchCommand: Command = {
       const agent = given.value('agent') ?? kase?.agent ?? tape.header.agent
       await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent, caseId: kase?.id })
     }
-    const { answer, control, ended } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
+    const steps = changes.flatMap(({ step }) => (step === undefined ? [] : (stepsOf(tape)[step - 1]?.n ?? [])))
+    const runs = { ...jobsOf(tape, kase, given), recordings, plan, ...(steps.length === changes.length && { steps }) }
+    const { answer, control, ended } = await runBoth(text, runs, screen)
     printAnswer(
       {
         tape: here(tape.source),
@@ -139,6 +141,8 @@ interface Runs {
   readonly about: Omit<Job, 'tape'>
   readonly recordings: string
   readonly plan: LivePlan | undefined
+  /** The changed steps, each an `n` of the tape; absent: the input is changed, too, or alone. */
+  readonly steps?: readonly number[]
 }
 
 interface Both {
@@ -149,7 +153,11 @@ interface Both {
 }
 
 /** Runs the agent with the change, and without: the unchanged replay first, for it may refuse. */
-async function runBoth(text: string, { unchanged, about, recordings, plan }: Runs, screen: Screen): Promise<Both> {
+async function runBoth(
+  text: string,
+  { unchanged, about, recordings, plan, steps }: Runs,
+  screen: Screen,
+): Promise<Both> {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-patch-'))
   const file = join(folder, 'patched.tape.jsonl')
   try {
@@ -182,7 +190,7 @@ async function runBoth(text: string, { unchanged, about, recordings, plan }: Run
     if (error !== undefined && all.every(isStop)) throw error
     const isMade = (one: JobOutcome): boolean => !isStop(one)
     const { changed, controls } = apart(all, 2)
-    const answer = live(changed.filter(isMade), controls.filter(isMade), run)
+    const answer = live(changed.filter(isMade), controls.filter(isMade), run, steps)
     if (error === undefined) return { answer, control: run.control }
     const at = { made: all.filter(isMade).length, of: all.length }
     // Of fewer runs than were asked for nothing is decided.
@@ -255,7 +263,12 @@ function stepsAfterPatch(
         ]
       : []),
   ]
-  return steps.length > 0 ? steps : [finerAnswer(plan.times)]
+  if (steps.length > 0) return steps
+  return [
+    rate.met === 0
+      ? { about: 'to keep the run up to it, with this change', command: asFork({}) }
+      : finerAnswer(plan.times),
+  ]
 }
 
 /** `patch` is `fork`, which takes more. */

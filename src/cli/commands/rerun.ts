@@ -113,9 +113,7 @@ export const rerunCommand: Command = {
           shown.line(stoppedText({ made: done.length, of: ended.length }, 'runs'))
           return
         }
-        printSteps(stepsAfterRates(rates, { cases, controls, ended, plan, prices, given }), (text) =>
-          shown.line(text),
-        )
+        printSteps(stepsAfterRates(rates, { cases, controls, ended, plan, prices, given }), (text) => shown.line(text))
       },
       { given, spec: rerunCommand, screen },
     )

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { FinishedJob, Job } from '../../jobs/index.ts'
 import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import { commitsBefore, type FormerCode, inWorktree } from '../../provenance/index.ts'
@@ -18,7 +18,7 @@ export interface Shown {
   /** Absent: no commit without the fix was found, or none was asked for. */
   readonly without?: WithoutFix
   /** Commits that were tried and do not show it, with the reason. */
-  readonly tried: readonly (FormerCode & { readonly because: string })[]
+  readonly tried: readonly Tried[]
 }
 
 /** The case with code that does not have the fix. */
@@ -39,6 +39,8 @@ export interface ShowOptions {
   readonly without?: string
   /** The name that the agent of the case has by now. */
   readonly agent?: string
+  /** What the fix is compared with asks as recorded: so has the code without it. */
+  readonly asksAsRecorded: boolean
   readonly onProgress: (text: string) => void
   /** Ends it where no agent runs: jobs hear what ends this process by themselves. */
   readonly signal: AbortSignal
@@ -69,15 +71,15 @@ export async function showFix(replacement: PreparedFix, options: ShowOptions): P
 
 async function showWithout(
   jobs: readonly Job[],
-  { case: kase, without, onProgress, signal }: ShowOptions,
+  { case: kase, without, asksAsRecorded, onProgress, signal }: ShowOptions,
 ): Promise<Pick<Shown, 'without' | 'tried'>> {
   const cwd = process.cwd()
-  const tried: (FormerCode & { readonly because: string })[] = []
+  const tried: Tried[] = []
   for (const former of await commitsBefore(cwd, kase.pins?.commit, without)) {
     signal.throwIfAborted()
     onProgress(`replaying without the fix, at ${former.commit.slice(0, 10)}`)
     const [now, before] = await inFormerCode(former, jobs, signal)
-    const seen = redBy(former, now, before)
+    const seen = (asksAsRecorded ? asksOtherwise(former, before) : undefined) ?? redBy(former, now, before)
     if (!('because' in seen)) return { without: seen, tried }
     tried.push(seen)
   }
@@ -122,12 +124,27 @@ function folderMissing(folder: string): HarvestError {
   })
 }
 
+/** A commit that does not show the fix. */
+export type Tried = FormerCode & {
+  readonly because: string
+  /** Its models are asked otherwise than recorded, as those of today's code are. */
+  readonly asksOtherwise?: true
+}
+
+/** Something besides the fix changes what the models of today are asked, such as the environment. */
+function asksOtherwise(former: FormerCode, before: JobOutcome | undefined): Tried | undefined {
+  if (before === undefined || HarvestError.is(before) || before.verdict?.isGreen !== false) return undefined
+  if (before.verdict.code !== 'HARVEST_UNPROVEN') return undefined
+  const parts = before.report.verdict.unproven.map(({ part, words }) => `${part} ${words}`)
+  return {
+    ...former,
+    because: `models are asked otherwise than recorded: ${neutralLine(parts.join('; '), 200)}`,
+    asksOtherwise: true,
+  }
+}
+
 /** A run that did not begin, or that took no step, says nothing about the fix. */
-function redBy(
-  former: FormerCode,
-  now: JobOutcome | undefined,
-  before: JobOutcome | undefined,
-): WithoutFix | (FormerCode & { readonly because: string }) {
+function redBy(former: FormerCode, now: JobOutcome | undefined, before: JobOutcome | undefined): WithoutFix | Tried {
   if (now === undefined || HarvestError.is(now)) return { ...former, because: now?.facts.what ?? 'no answer' }
   const { verdict, report } = now
   if (verdict === undefined || verdict.isGreen) return { ...former, because: 'the case is green there too' }

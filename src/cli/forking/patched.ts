@@ -39,6 +39,8 @@ export interface LiveRate {
   readonly runs: number
   readonly undecided: number
   readonly interval?: Interval
+  /** In how many of `runs` the agent asked for what is changed; absent: its input is. */
+  readonly met?: number
 }
 
 /** The unchanged run of today's code. */
@@ -104,20 +106,28 @@ function describeEnd({ outcome: { status, value } }: FinishedJob): string {
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
 }
 
-/** How live runs ended, with the change and, sampled in pairs, without. */
+/**
+ * How live runs ended, with the change and, sampled in pairs, without.
+ *
+ * @param of - the changed steps, each an `n` of the tape; absent: the input of the run is changed
+ */
 export function live(
   changed: readonly JobOutcome[],
   controls: readonly JobOutcome[],
   unchanged: PatchControl,
+  of?: readonly number[],
 ): PatchAnswer {
-  const rate = rateOf(changed, unchanged)
+  const met = of === undefined ? undefined : changed.filter((run) => isJudged(run, unchanged) && meets(run, of)).length
+  const rate = { ...rateOf(changed, unchanged), ...(met === undefined ? {} : { met }) }
   const beside = rateOf(controls, unchanged)
   const spent = spentBy([...changed, ...controls])
   const chance = rate.runs === 0 || beside.runs === 0 ? null : chanceBetween(hitsOf(rate), hitsOf(beside))
   const common = { rate, beside: { ...beside, chance }, spent, lost: lostReasons([...changed, ...controls]) }
   if (rate.runs === 0)
     return { survives: null, because: `No live run could be judged.\n\n${lostText(changed)}`, ...common }
-  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled in pairs, ${beside.survived} of ${beside.runs}.`
+  const some =
+    met === undefined || met === 0 || met === rate.runs ? '' : ` ${met} of the first asked for what is changed.`
+  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled in pairs, ${beside.survived} of ${beside.runs}.${some}`
   if (beside.runs === 0)
     return { survives: null, because: `${counts} So nothing can be compared.\n\n${lostText(controls)}`, ...common }
   const [arm] = [changed, controls].filter((ended, at) =>
@@ -125,6 +135,8 @@ export function live(
   )
   if (arm !== undefined)
     return { survives: null, because: `${counts} Too many others could not be judged.\n\n${lostText(arm)}`, ...common }
+  if (met === 0)
+    return { survives: null, because: `${counts} No run with the change asked for what is changed.`, ...common }
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
   if (isShown({ chance, forks: controls.length }) === true && isLess)
     return { survives: false, because: counts, ...common }
@@ -157,6 +169,14 @@ function rateOf(ended: readonly JobOutcome[], unchanged: PatchControl): LiveRate
 
 function hitsOf({ survived, runs, undecided }: LiveRate): Hits {
   return { hits: survived, runs, lost: undecided }
+}
+
+function isJudged(run: JobOutcome, unchanged: PatchControl): boolean {
+  return endIn(run, unchanged) !== undefined
+}
+
+function meets(run: JobOutcome, steps: readonly number[]): boolean {
+  return !HarvestError.is(run) && steps.some((n) => run.answeredFrom?.includes(n) === true)
 }
 
 /** Whether a live run ended as the unchanged one; `undefined`: it cannot be judged. */
