@@ -22,6 +22,8 @@ import { parseYaml } from './yaml.ts'
 export interface CaseChanges {
   /** The trace of the accepted run; hand-written items that match it stay as they are. */
   readonly baseline?: Trace
+  /** Tools of which the accepted run leaves recorded calls out: those it makes are written with their arguments. */
+  readonly exactly?: readonly string[]
   /** What the accepted run returned; of an outcome that is already asserted only the parts that differ are rewritten. */
   readonly outcome?: Json
   /** The outcome on the tape, as a case says it: what is asserted with all its keys gets the new ones too. */
@@ -102,7 +104,8 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   }
   set('expect', changes.expect)
   set('pins', changes.pins)
-  if (changes.baseline !== undefined) set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match))
+  if (changes.baseline !== undefined)
+    set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match, changes.exactly))
   if (changes.outcome !== undefined)
     set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome, changes.recorded))
   set('messages', changes.messages)

@@ -3,6 +3,7 @@ import { asItem, type BaselineItem, parseBaseline, readItems, renderFor } from '
 import { compareTraces } from './compare.ts'
 import { differencesOf } from './differences.ts'
 import { type LayerPair, lineUp, type Placed } from './line-up.ts'
+import { parseCall } from './call-text.ts'
 import { createMatcher, type ArgsMatcher } from './matcher.ts'
 import { runFor } from './sequence.ts'
 import { renderLike } from './texts.ts'
@@ -15,11 +16,19 @@ import type { ExpectedCall, MatchOptions, Trace, TraceCall } from './types.ts'
  * Under `superset` calls beyond the expected ones are not added; under `subset` expected calls that were not made
  * stay allowed. Under `sequence` lists in the old one, which mean nothing there, are not written again.
  *
- * @param previous - the list of the case file, as data
+ * @param before - the list of the case file, as data
+ * @param exactly - tools whose calls are written with all arguments, but where a line takes any
  * @returns a baseline the run equals under these options
  * @throws HarvestError `HARVEST_BASELINE_…` when the previous baseline cannot be read
  */
-export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptions = {}): Json {
+export function mergeBaseline(
+  before: Json,
+  actual: Trace,
+  given: MatchOptions = {},
+  exactly: readonly string[] = [],
+): Json {
+  const { previous, options } =
+    exactly.length === 0 ? { previous: before, options: given } : spelledOut(before, given, exactly)
   const matcher = createMatcher(options)
   const expected = parseBaseline(previous)
   if (compareTraces(expected, actual, options).equal) return previous
@@ -47,6 +56,29 @@ export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptio
       )
     }
   }
+}
+
+/** Without lines that name only the keys of these tools, whose calls are to be written with values. */
+function spelledOut(
+  before: Json,
+  given: MatchOptions,
+  names: readonly string[],
+): { readonly previous: Json; readonly options: MatchOptions } {
+  const matcher = createMatcher(given)
+  const isOpen = (text: string): boolean => {
+    const { name, args } = parseCall(text)
+    if (!names.includes(name) || args === '*') return false
+    const rule = matcher.ruleFor(name)
+    return rule.mode === 'keys' && rule.keys === undefined && Object.values(args).includes(undefined)
+  }
+  const open = new Set<string>()
+  const previous = readItems(before).flatMap(({ item, texts }): Json[] => {
+    const kept = texts.filter((text) => !isOpen(text))
+    for (const text of texts) if (isOpen(text)) open.add(parseCall(text).name)
+    return kept.length === texts.length ? [item] : kept.length === 0 ? [] : [asItem(kept, matcher)]
+  })
+  const rules = Object.fromEntries([...open].map((name) => [name, 'exact' as const]))
+  return { previous, options: { ...given, tools: { ...given.tools, ...rules } } }
 }
 
 /** The items as a mode looks at them: under `sequence` one for each call. */

@@ -1,7 +1,8 @@
 // Over 300 lines: the order in which differences decide is the subject.
 import { canonicalJson } from '../json/canonical.ts'
 import { type Case, expectedError, factsOfError, saidOutcome, shapeOfError, throwing } from '../cases/index.ts'
-import { HarvestError, shellWord, withFacts } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
 import { toUpdate } from '../errors/usual-steps.ts'
 import {
   comparedFacts,
@@ -16,8 +17,17 @@ import {
 import { firstDifference } from '../match/difference.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
-import { compareReplay, compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
+import {
+  compareReplay,
+  compareTraces,
+  type ExpectedTrace,
+  matchOutcome,
+  type MatchOptions,
+  renderCall,
+  traceOf,
+} from '../trace/index.ts'
 import { presentValue } from '../tape/present.ts'
+import { unnamedLeftOut } from './left-out.ts'
 
 /** One way in which a replay is not what its case says. */
 export interface Difference {
@@ -235,7 +245,7 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
   const compared = isReplay(run)
     ? compareReplay(kase.expected, run, match)
     : compareTraces(kase.expected, traceOf(run.events), match)
-  if (compared.equal) return undefined
+  if (compared.equal) return isReplay(run) ? leftOutUnnamed(kase, kase.expected, run, match) : undefined
   const { baseline, baselineItems, case: top } = kase.lines
   const error = new HarvestError('HARVEST_TRACE', {
     what: 'The tool calls differ from the baseline of this case',
@@ -252,6 +262,26 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
   const place = isSequence ? 'call' : 'layer'
   const divergedAt = compared.first === undefined ? {} : { divergedAt: `${place} ${at + 1} of the trace` }
   return { aspect: 'trace', error, line, ...divergedAt, expected: compared.expectedText, actual: compared.actualText }
+}
+
+/** The baseline is met, and would be by a run that leaves other calls out. */
+function leftOutUnnamed(
+  kase: Case,
+  expected: ExpectedTrace,
+  run: ReplayResult,
+  match: MatchOptions,
+): Difference | undefined {
+  const calls = unnamedLeftOut(expected, run, match)
+  const [first] = calls
+  if (first === undefined) return undefined
+  const texts = calls.map((call) => renderCall(call, 'exact'))
+  const error = new HarvestError('HARVEST_TRACE', {
+    what: 'The baseline does not say which recorded calls are left out',
+    where: { case: kase.id, 'left out': neutralLine(firstNames(texts), 300) },
+    why: 'Its lines have no values: they fit these calls as well as those that are made.',
+    fix: [toUpdate('behaviour', kase.id), `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`],
+  })
+  return { aspect: 'trace', error, line: kase.lines.baseline ?? kase.lines.case }
 }
 
 function baselineMissing(kase: Case): Difference {

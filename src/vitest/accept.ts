@@ -19,7 +19,7 @@ import { type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOfRun } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
-import { type Difference, judge } from '../verdict/index.ts'
+import { callsLeftOut, type Difference, judge } from '../verdict/index.ts'
 import { textHash } from './write-updates.ts'
 
 /** What is needed to accept what a replay did. */
@@ -124,7 +124,10 @@ function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseC
   const ended = run.outcome.status === 'returned' ? said : throwing(factsOfError(said))
   const recorded = run.tape.close && saidOutcome(run.tape.close.outcome)
   return {
-    ...((has('trace') || has('baseline')) && { baseline: traceOfRun(run) }),
+    ...((has('trace') || has('baseline')) && {
+      baseline: traceOfRun(run),
+      exactly: callsLeftOut(run).map(({ name }) => name),
+    }),
     ...(has('outcome') && { outcome: ended, ...(recorded !== undefined && { recorded }) }),
     ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
     ...(has('marks') && { marks: run.events.flatMap(markOf) }),

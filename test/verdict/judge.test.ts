@@ -9,7 +9,7 @@ import { createRecorder, mark, message, state } from '../../src/record/index.ts'
 import { retriever, tool } from '../../src/seam/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOfRun } from '../../src/trace/index.ts'
-import { judge } from '../../src/verdict/index.ts'
+import { callsLeftOut, judge } from '../../src/verdict/index.ts'
 import { chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
 
 const url = 'https://shop.test/orders'
@@ -199,6 +199,65 @@ describe('a call that a model asked for and whose recorded step is left out', ()
     const run = await replayTape(recorded(), agent(['pay 25']))
     expect(renderBaseline(traceOfRun(run))).toEqual([['look(id)', 'look(id)']])
     expect(renderBaseline(traceOfRun(await replayTape(recorded(), agent([]))))).toHaveLength(2)
+  })
+})
+
+describe('calls of one tool of which a case leaves some out', () => {
+  const tape = (): Tape => {
+    const recording = new Recording()
+    recording.call('lookup', { id: 'A' }, 1)
+    recording.call('refund', { id: 'A', amount: 25 }, 1)
+    recording.call('refund', { id: 'B', amount: 2500 }, 1)
+    return recording.tape()
+  }
+  const refunds =
+    (...made: readonly object[]) =>
+    async () => {
+      await tool('lookup', async (_: object) => 1)({ id: 'A' })
+      for (const args of made) await tool('refund', async (_: object) => 1)(args)
+      return null
+    }
+  const [little, much] = [
+    { id: 'A', amount: 25 },
+    { id: 'B', amount: 2500 },
+  ]
+  const head = 'case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\n'
+  const judged = async (text: string, run: () => Promise<unknown>, match: MatchOptions = {}) => {
+    await installReplay()
+    return judge(parseCase(text, 'a.case.yaml'), await replayTape(tape(), run), match)
+  }
+  const open = `${head}baseline: [lookup(id), 'refund(amount, id)']\n`
+
+  test('are to be named by its baseline: with keys alone it would take the others as well', async () => {
+    for (const made of [little, much])
+      expect((await judged(open, refunds(made))).because?.error).toMatchObject({
+        code: 'HARVEST_TRACE',
+        facts: { what: 'The baseline does not say which recorded calls are left out' },
+      })
+    const [first] = (await judged(open, refunds(little))).open ?? []
+    expect(first?.error.facts.where).toMatchObject({ 'left out': 'refund(amount: 2500, id: "B")' })
+  })
+
+  test('are named by an update, and then no others may be left out', async () => {
+    await installReplay()
+    const run = await replayTape(tape(), refunds(little))
+    const exactly = callsLeftOut(run).map(({ name }) => name)
+    for (const before of [open, `${head}baseline: [lookup(id), 'refund(amount, id)', 'refund(amount, id)']\n`]) {
+      const text = updateCase(before, { baseline: traceOfRun(run), exactly })
+      expect(parseCase(text, 'a').baseline).toEqual(['lookup(id)', 'refund(amount: 25, id: "A")'])
+      expect((await judged(text, refunds(little))).isGreen).toBe(true)
+      expect((await judged(text, refunds(much))).because?.error.code).toBe('HARVEST_TRACE')
+      // A second update has nothing to add.
+      expect(updateCase(text, { baseline: traceOfRun(run), exactly })).toBe(text)
+    }
+  })
+
+  test('may be any where a wildcard or `match` says so, and all of them', async () => {
+    const any = `${head}baseline: [lookup(id), refund(*)]\n`
+    expect((await judged(any, refunds(much))).isGreen).toBe(true)
+    expect((await judged(open, refunds(much), { args: 'ignore' })).isGreen).toBe(true)
+    expect((await judged(open, refunds(much), { trace: 'subset' })).isGreen).toBe(true)
+    expect((await judged(`${head}baseline: [lookup(id)]\n`, refunds())).isGreen).toBe(true)
   })
 })
 

@@ -1,0 +1,46 @@
+import { canonicalJson } from '../json/canonical.ts'
+import type { ReplayResult } from '../match/types.ts'
+import { namedArgs } from '../tape/present-args.ts'
+import {
+  createMatcher,
+  type ExpectedTrace,
+  isAnyCall,
+  type MatchOptions,
+  type TraceCall,
+  traceOfRun,
+} from '../trace/index.ts'
+
+/** The recorded calls of tools and retrievers that a replay does not make, without those inside of another one. */
+export function callsLeftOut({ unused }: Pick<ReplayResult, 'unused'>): readonly TraceCall[] {
+  const numbers = new Set(unused.map(({ n }) => n))
+  return unused.flatMap((step): TraceCall[] => {
+    if (step.kind === 'exchange' || (step.in !== undefined && numbers.has(step.in))) return []
+    return step.kind === 'tool' || step.kind === 'retrieval'
+      ? [{ name: step.name, args: namedArgs(step.args), n: step.n }]
+      : []
+  })
+}
+
+/**
+ * Calls left out of which a baseline does not say that it is these: a line of it that fits a call that is made fits them as well. With
+ * them in its place the run would be the same to the baseline, and nobody reviewed that. What is lenient by a wildcard or by `match`
+ * is meant so.
+ */
+export function unnamedLeftOut(expected: ExpectedTrace, run: ReplayResult, match: MatchOptions): readonly TraceCall[] {
+  const matcher = createMatcher(match)
+  if (matcher.mode === 'subset' || matcher.mode === 'superset') return []
+  const leftOut = callsLeftOut(run)
+  if (leftOut.length === 0) return []
+  const made = traceOfRun(run).layers.flat()
+  const lines = expected.layers.flat().filter((line) => !isAnyCall(line) && line.args !== '*')
+  return leftOut.filter((call) => {
+    const rule = matcher.ruleFor(call.name)
+    if (rule.mode !== 'keys' || rule.keys !== undefined) return false
+    const args = canonicalJson(call.args)
+    return lines.some(
+      (line) =>
+        matcher.accepts(line, call) &&
+        made.some((other) => matcher.accepts(line, other) && canonicalJson(other.args) !== args),
+    )
+  })
+}
