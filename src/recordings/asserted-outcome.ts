@@ -1,5 +1,6 @@
 import { saidOutcome } from '../cases/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
+import { holdsWildcard } from '../trace/index.ts'
 import { isPlain } from '../tape/present-args.ts'
 
 /** Characters of JSON an outcome may have to be asserted: a longer one is not reviewed any more. */
@@ -12,5 +13,5 @@ export function assertedOutcome({ close }: Tape): Json | undefined {
 }
 
 function isAssertable(value: Json): boolean {
-  return isPlain(value) && JSON.stringify(value).length <= outcomeCap
+  return isPlain(value) && JSON.stringify(value).length <= outcomeCap && !holdsWildcard(value)
 }

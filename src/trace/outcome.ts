@@ -27,6 +27,13 @@ export function isWhole(expected: Json, recorded: Json | undefined): boolean {
   return isMap(expected) && isMap(recorded) && Object.keys(recorded).every((key) => Object.hasOwn(expected, key))
 }
 
+/** Whether a text of it reads as a wildcard: what was returned so is to be compared with the tape. */
+export function holdsWildcard(value: Json): boolean {
+  if (value === '*') return true
+  if (isList(value)) return value.some(holdsWildcard)
+  return isMap(value) && Object.values(value).some(holdsWildcard)
+}
+
 function firstDifference(
   path: string,
   expected: Json,

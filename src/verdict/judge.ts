@@ -21,6 +21,7 @@ import {
   compareReplay,
   compareTraces,
   type ExpectedTrace,
+  holdsWildcard,
   matchOutcome,
   type MatchOptions,
   renderCall,
@@ -318,8 +319,12 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   // A case has values as a person wrote them, or as its tape has them: without secrets.
   const asGiven = match(said(given))
   const matched = asGiven.equal ? asGiven : match(actual)
-  // A case that says of the error what the tape does asserts the recorded one, with its fields and causes.
-  const isRecorded = hasThrown && recorded !== undefined && canonicalJson(kase.outcome) === canonicalJson(recorded)
+  // A case that says of the error what the tape does asserts the recorded one, with its fields and causes. So does a value with a
+  // text that reads as a wildcard.
+  const isRecorded =
+    (hasThrown || holdsWildcard(kase.outcome)) &&
+    recorded !== undefined &&
+    canonicalJson(kase.outcome) === canonicalJson(recorded)
   if (matched.equal) return isRecorded ? recordedOutcome(kase, run) : undefined
   const error = new HarvestError('HARVEST_OUTCOME', {
     what: hasThrown

@@ -10,6 +10,7 @@ import { retriever, tool } from '../../src/seam/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOfRun } from '../../src/trace/index.ts'
 import { callsLeftOut, judge } from '../../src/verdict/index.ts'
+import { assertedOutcome } from '../../src/recordings/asserted-outcome.ts'
 import { chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
 
 const url = 'https://shop.test/orders'
@@ -311,6 +312,22 @@ test('an outcome with every recorded key may get no other key, one with some of 
   expect(await judged(whole.replace('ok', 'done'), { answer: 'done', order, more: 1 })).toEqual(differs('more'))
   expect(await judged('outcome: { answer: ok }', { answer: 'ok', order: 5, approved: true })).toBe('green')
   expect(await judged("outcome: { answer: ok, order: '*' }", { answer: 'ok', order: paid })).toBe('green')
+})
+
+test('a text `*` that the agent returned is a value, and one that a person wrote is a wildcard', async () => {
+  const recorded = { status: 'returned', value: { granted: true, scope: '*', at: [{ host: '*' }] } }
+  const judged = (said: string, value: object) =>
+    judgedEnd(recorded, said, async () => ({ granted: true, scope: '*', at: [{ host: '*' }], ...value }))
+  const { outcome } = tapeOf([]).close!
+  const close = { kind: 'close', n: 1, at: 1, events: 0, outcome: recorded } as never
+  expect([outcome.status, assertedOutcome({ ...tapeOf([]), close })]).toEqual(['returned', undefined])
+  const whole = "outcome: { granted: true, scope: '*', at: [{ host: '*' }] }"
+  for (const said of [whole, '']) {
+    expect(await judged(said, {})).toBe('green')
+    for (const other of [{ scope: 'read' }, { at: [{ host: 'a' }] }, { granted: false }])
+      expect(await judged(said, other)).toMatchObject({ code: 'HARVEST_OUTCOME' })
+  }
+  expect(await judged("outcome: { granted: true, scope: '*' }", { scope: 'read' })).toBe('green')
 })
 
 test('a case that says of the error what its tape does wants its fields and causes too', async () => {

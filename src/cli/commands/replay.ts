@@ -1,6 +1,6 @@
 import { neutralLine } from '../../errors/index.ts'
 import { type MatchLevel, matchLevels } from '../../replay/index.ts'
-import { requireGrade } from '../../tape/grade.ts'
+import { requireReplayable } from '../../tape/grade.ts'
 import { outcomeNotCompared, readTape, type Tape } from '../../tape/index.ts'
 import { replaySpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -19,8 +19,7 @@ export const replayCommand: Command = {
   async run(given, screen) {
     if (given.has('exact')) return (await import('./verify.ts')).verifyCommand.run(given, screen)
     const isJson = given.has('json')
-    const tape = readTape(findReplayed(given.args[0] ?? '', given.value('dir')))
-    requireGrade(tape.header, 'replay')
+    const tape = requireReplayable(readTape(findReplayed(given.args[0] ?? '', given.value('dir'))))
     const serve = levelOf(given)
     const replayed = await replay(tape, given, {
       command: replayCommand,
