@@ -1,4 +1,4 @@
-import { isHopeless, isTooLittle } from './lost-forks.ts'
+import { isHopeless, isMostlyLost, isTooLittle } from './lost-forks.ts'
 import type { ForkDraw, Grade } from './types.ts'
 
 /** How forks of one kind ended. */
@@ -121,6 +121,12 @@ export class Curve {
   get undecided(): Undecidable | undefined {
     const lost = this.#lost
     return isTooLittle(lost.undefined + lost.ungraded, lost.forks) ? lost : undefined
+  }
+
+  /** The same of the few forks that a limit allowed, where more would hardly be decided. */
+  get undecidedByLimit(): Undecidable | undefined {
+    const lost = this.#lost
+    return isMostlyLost(lost.undefined + lost.ungraded, lost.forks) ? lost : undefined
   }
 
   get #lost(): Undecidable {

@@ -55,7 +55,10 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
   })
   const isDeterministic = inquiry.tail === 'deterministic'
   const searched = isDeterministic ? await blameExactly(inquiry) : await search(inquiry, 0)
-  const verdict = isDeterministic ? searched : (inquiry.curve.undecided ?? searched)
+  const { curve } = inquiry
+  const isStopped = searched.kind === 'unresolved' && inquiry.forkBudget.stopped !== undefined
+  const lost = curve.undecided ?? (isStopped ? curve.undecidedByLimit : undefined)
+  const verdict = isDeterministic ? searched : (lost ?? searched)
   return {
     verdict: pooled.placed(verdict),
     isDeterministic,

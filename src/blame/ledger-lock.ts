@@ -18,7 +18,7 @@ export function lockLedger(file: string): Disposable {
       what: 'Another blame of this tape is running',
       where: { ...where, file },
       why: 'Both would make the same forks, and those of one would not count.',
-      fix: ['once it has ended, to go on with its forks: the same command', remove],
+      fix: ['once it has ended, to go on with its forks: the same command, without --no-cache', remove],
     })
   })
 }

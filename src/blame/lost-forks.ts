@@ -20,5 +20,10 @@ export function isTooLittle(lost: number, forks: number): boolean {
  * what is allowed for certain, by a {@link confidenceSequence}, which may be looked at any time.
  */
 export function isHopeless(lost: number, forks: number): boolean {
-  return isTooLittle(lost, forks) && confidenceSequence(lost, forks).low > largestShare / 2
+  return isTooLittle(lost, forks) && isMostlyLost(lost, forks)
+}
+
+/** The same of as few forks as a limit allowed: more of them would hardly decide. */
+export function isMostlyLost(lost: number, forks: number): boolean {
+  return areTooMany(lost, forks) && confidenceSequence(lost, forks).low > largestShare / 2
 }

@@ -15,8 +15,8 @@ export interface ReferenceRun {
   /** For people. */
   readonly about: string
   /**
-   * The good answer to a step of the bad run: the reference run's answer to the same question, or else to the same one in
-   * number of that tool. `undefined` when the reference run has none.
+   * The good answer to a step of the bad run: the reference run's answer to the very same question, for the answer to another
+   * one says nothing of it. `undefined` when the reference run has none.
    */
   answerFor(step: number): ((recorded: Step) => Step) | undefined
   /** Whether it has an answer to a step, and that is another one than the recorded. */
@@ -32,14 +32,12 @@ export function referenceOf(tape: Tape, reference: Tape): ReferenceRun {
   const own = stepsOf(tape)
   const good = stepsOf(reference).filter((step) => decisionOf(step) === undefined)
   const byQuestion = Map.groupBy(good, askedOf)
-  const byName = Map.groupBy(good, nameOf)
   const foundFor = (number: number): Step | undefined => {
     const step = own[number - 1]
     if (step === undefined || decisionOf(step) !== undefined) return undefined
-    const before = own.slice(0, number - 1)
-    const nth = (keyOf: (one: Step) => string): number => before.filter((one) => keyOf(one) === keyOf(step)).length
-    const same = byQuestion.get(askedOf(step))
-    return same === undefined ? byName.get(nameOf(step))?.[nth(nameOf)] : (same[nth(askedOf)] ?? same.at(-1))
+    const asked = askedOf(step)
+    const same = byQuestion.get(asked)
+    return same?.[own.slice(0, number - 1).filter((one) => askedOf(one) === asked).length] ?? same?.at(-1)
   }
   return {
     about: `the answers of ${reference.header.id}`,
@@ -58,10 +56,6 @@ export function referenceOf(tape: Tape, reference: Tape): ReferenceRun {
     },
     tape: { ...tape, events: [...tape.events, ...onlyIn(good, own, tape.events)] },
   }
-}
-
-function nameOf(step: Step): string {
-  return step.kind === 'exchange' ? `${step.method} ${step.url.split('?', 1)[0]}` : `${step.kind} ${step.name}`
 }
 
 /** What came back, in one text without times. */

@@ -244,6 +244,22 @@ describe('a failed run with a noisy tail', () => {
     },
   )
 
+  it.each([
+    [2 / 3, 'undecidable'],
+    [1 / 6, 'unresolved'],
+  ] as const)(
+    'is told how few of the forks that a limit allowed tell something: %d without a grade',
+    async (share, kind) => {
+      let made = 0
+      const { source } = curveSource(cliff(8, 4, 0.6, 0.3), 4, () =>
+        Math.floor(++made * share) > Math.floor((made - 1) * share) ? 'ungraded' : undefined,
+      )
+      const { verdict } = await blameFailedRun(source, { limits: { forks: 9 }, parallel: 1 })
+      expect(verdict).toMatchObject({ kind })
+      expect(verdict).not.toHaveProperty(kind === 'undecidable' ? 'likeliest' : 'ungraded')
+    },
+  )
+
   it('is blamed all the same when the forks of a step never tell anything', async () => {
     const { made, source } = curveSource(cliff(40, 18, 0.97, 0.01), 6, ({ keep }) =>
       keep === 17 ? 'undefined' : undefined,
