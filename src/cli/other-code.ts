@@ -113,8 +113,11 @@ function isScript(file: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(file)
 }
 
-/** A script that is not loaded is not run; of any other file it is unknown who reads it. */
-function dependsOn({ path, absolute }: ChangedFile, used: ReadonlySet<string>): boolean {
-  if (!isScript(path)) return true
+/**
+ * A script that is not loaded is not run; of any other file it is unknown who reads it. One that git does not know may have been there
+ * when the run was recorded: alone it makes no other code, and beside a changed file it makes none either, unless the run reads it.
+ */
+function dependsOn({ path, absolute, isUnknown }: ChangedFile, used: ReadonlySet<string>): boolean {
+  if (!isScript(path) && isUnknown !== true) return true
   return used.has(existsSync(absolute) ? realpathSync(absolute) : absolute)
 }

@@ -83,6 +83,8 @@ export interface ChangedFile {
   readonly absolute: string
   /** Its text at the commit; absent where it was not there. */
   readonly before?: string
+  /** Git does not know it. */
+  readonly isUnknown?: true
 }
 
 /**
@@ -98,11 +100,17 @@ export async function changedFilesSince(cwd: string, commit: string): Promise<re
   try {
     const changed = await ask((git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]), older)
     const unknown = await ask((git) => git.raw(unknownArguments))
-    const paths = [...new Set([...inList(changed), ...inList(unknown)])].filter((path) => !isOwnData(top, path))
+    const unknownPaths = new Set(inList(unknown))
+    const paths = [...new Set([...inList(changed), ...unknownPaths])].filter((path) => !isOwnData(top, path))
     return await Promise.all(
       paths.map(async (path) => {
         const before = path.endsWith('package.json') ? await textAt(ask, commit, path) : undefined
-        return { path, absolute: join(top, path), ...(before === undefined ? {} : { before }) }
+        return {
+          path,
+          absolute: join(top, path),
+          ...(before === undefined ? {} : { before }),
+          ...(unknownPaths.has(path) ? { isUnknown: true } : {}),
+        }
       }),
     )
   } catch (error) {

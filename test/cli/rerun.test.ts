@@ -209,9 +209,14 @@ describe('harvest rerun', () => {
     git('checkout', '--', 'src/desk.ts')
     // Of a file that is no script nobody knows who reads it.
     writeFileSync(join(cwd, 'src/prompt.txt'), 'Be kind.\n')
+    git('add', 'src/prompt.txt')
+    git('commit', '--quiet', '-m', 'a prompt')
     expect((await rerun(['rerun', 'refund', '--live'])).code).toBe(4)
-    rmSync(join(cwd, 'src/prompt.txt'))
     expect(desk.asked.length).toBe(0)
+    // One that git does not know may have been there before, and the run does not read it.
+    git('reset', '--quiet', 'HEAD~1')
+    expect((await rerun(['rerun', 'refund', '--live', '--runs', '1'])).code).toBe(0)
+    rmSync(join(cwd, 'src/prompt.txt'))
   })
 
   it('a known-bad case passes when its agent does not go the recorded way', async () => {
