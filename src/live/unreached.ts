@@ -398,17 +398,20 @@ export const threwAtOnce = 'The agent threw before it asked anything'
 
 /** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
 export function isUnreached(because: string): boolean {
-  const texts = [noModel, refused, brokeOff, givenUp, fromCache, threwAtOnce, unansweredText]
+  const texts = [noModel, refused, brokeOff, givenUp, fromCache, askedNone, threwAtOnce, unansweredText]
   return texts.some((text) => because.startsWith(text)) || isOfService(because)
 }
 
 /** Whether an answer that was given again is why. */
 export function isOfCache(because: string): boolean {
-  return because.startsWith(fromCache)
+  return because.startsWith(fromCache) || because === askedNone
 }
 
+/** An agent that keeps answers of a model, or needs none by now: what it does says nothing of a live model. */
+export const askedNone = 'The run asked no model, and the recorded run did'
+
 /** What to see to where that is why. */
-export const withoutCache = 'with the cache in front of the model turned off'
+export const withoutCache = 'with no cache of model answers'
 
 /** Whether a service is why a run has no grade. */
 export function isOfService(because: string): boolean {

@@ -7,7 +7,7 @@ import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
 import { added, noUses } from '../live/budget.ts'
 import { recordedUse, reserveRun } from '../live/reserved-run.ts'
-import { keptWaiting, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
+import { askedNone, keptWaiting, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
   beatFile,
@@ -18,7 +18,7 @@ import {
   type JobVerdict,
   spentFile,
 } from '../jobs/index.ts'
-import type { PriceTable } from '../providers/index.ts'
+import { asksModel, type PriceTable } from '../providers/index.ts'
 import { mergeDrift } from '../match/drift-policy.ts'
 import { type GreenSteps, guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
@@ -238,6 +238,8 @@ function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   const isSame = comparison.outcomeEqual === true
   const lost = unreachedIn(events, tape.events, isSame)
   if (lost !== undefined) return unreachedFacts(lost)
+  if (outcome.status === 'returned' && !stepsOf({ events }).some(asksModel) && stepsOf(tape).some(asksModel))
+    return { because: askedNone }
   const isBefore = !isSame && outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0
   return isBefore ? { because: threwAtOnceText(thrownText(outcome.error, tape)) } : undefined
 }

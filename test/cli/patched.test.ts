@@ -15,6 +15,25 @@ test('a change is said to survive where runs without it show that hardly any eff
   expect(live(times(20, 40), times(40, 40), unchanged)).toMatchObject({ survives: false })
 })
 
+test('of a change that no run asked for nothing is said, and of others in how many it was asked for', () => {
+  const asking = (n: number): readonly JobOutcome[] =>
+    times(40, 40).map((run, at) => ({ ...run, answeredFrom: at < n ? [3, 7] : [7] }) as never)
+  const answer = (n: number) => live(asking(n), times(40, 40), unchanged, [3])
+  expect(answer(0)).toMatchObject({
+    survives: null,
+    rate: { met: 0 },
+    because: expect.stringContaining('No run with the change asked for what is changed.') as string,
+  })
+  expect(answer(5)).toMatchObject({
+    survives: true,
+    rate: { met: 5 },
+    because: expect.stringContaining(' 5 of the first asked for what is changed.') as string,
+  })
+  expect(answer(40).because).not.toContain('asked for')
+  // Another input is there in each run.
+  expect(live(asking(0), times(40, 40), unchanged)).toMatchObject({ survives: true })
+})
+
 test.for([
   [1, 1, 1],
   [2, 4, 4],

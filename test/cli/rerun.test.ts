@@ -330,6 +330,28 @@ describe('harvest rerun', () => {
     expect(printed(keyless.stdout, 'once the key')).toEqual(words)
   })
 
+  it('a run that is answered from a cache of the agent asks no model, and says nothing of one', async () => {
+    const words = ['rerun', 'refund', '--live', '--runs', '2', '--cross-version'] as const
+    const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
+    writeFileSync(join(cwd, 'src/desk.ts'), code.replace('export async function deskAgent(', 'async function ask('))
+    writeFileSync(
+      join(cwd, 'src/desk.ts'),
+      `${readFileSync(join(cwd, 'src/desk.ts'), 'utf8')}
+export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ? ask(ticket) : JSON.parse(process.env.KEPT)
+`,
+    )
+    const kept = JSON.stringify({ answer: 'I refunded 25 EUR.' })
+    const { code: ended, stdout } = await harvest(words, { cwd, env: { DESK_URL: desk.url, KEPT: kept } })
+    writeFileSync(join(cwd, 'src/desk.ts'), code)
+    expect([ended, stdout]).toEqual([
+      1,
+      expect.stringContaining('2 × ungraded\n  The run asked no model, and the recorded run did\n'),
+    ])
+    expect(stdout).toMatch(/refund +0\/0 +– +nothing judged .* 2\n/)
+    expect(desk.asked).toHaveLength(0)
+    expect(printed(stdout, 'with no cache of model answers')).toEqual(words)
+  })
+
   it('grades like blame: what went off its tape with the right calls is told, and passes', async () => {
     desk.decide = (messages) => {
       const done = messages.filter(({ role }) => role === 'tool').length
