@@ -12,7 +12,8 @@ import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
 import { contradiction } from './contradiction.ts'
 import { namesSameData } from './data-names.ts'
-import { bodyDifference, likeness, parse, parseRequest } from './difference.ts'
+import { changedBeside } from './beside-parts.ts'
+import { likeness, parse } from './difference.ts'
 import { isFaithful } from '../json/faithful.ts'
 import type { Match, FoundDrift, MatchRequest } from './matcher.ts'
 import { mediaRequest } from './media.ts'
@@ -282,17 +283,10 @@ function drift(
       : isMark
         ? [{ class: 'encoding', part: 'address', ...difference }]
         : [{ class: 'endpoint', part: 'host of the model', ...difference }]
+  const sides = [
+    { url: step.event.url, bodyText: step.bodyText, asked: recorded },
+    { url: question.url, bodyText: question.bodyText, asked: live },
+  ] as const
   const parts = changedParts(recorded, live, [step.event.url, question.url])
-  return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
-}
-
-/** All parts are equal: then instructions stand at another place between the messages, or a number is spelled in another way. */
-function movedInstructions(step: ExchangeState, question: MatchRequest): readonly FoundDrift[] {
-  const difference = bodyDifference(step.bodyText, question.bodyText)
-  if (!difference) return []
-  const [before, now] = [parseRequest(step.bodyText, step.event.url), parseRequest(question.bodyText, question.url)]
-  if (before === undefined || now === undefined) return [{ class: 'params', part: 'form', ...difference }]
-  const isSpelling = canonicalJson(before) === canonicalJson(now)
-  if (isSpelling) return [{ class: 'encoding', part: 'body', ...difference }]
-  return [{ class: 'instructions', part: 'place of the system prompt', ...difference }]
+  return [...endpoint, ...parts, ...changedBeside(sides, parts)]
 }

@@ -31,7 +31,7 @@ export function mediaRequest({ method, url, bodyText }: Asked): ModelRequest | u
   const [path, prompt] = endpoints.find(([one]) => one.test(pathname)) ?? []
   if (path === undefined) return undefined
   const body = parse(bodyText)
-  const form = isMap(body) ? { fields: body, files: [] } : readForm(bytesOf(bodyText))
+  const form = isMap(body) ? { fields: body, files: [], heads: [] } : readForm(bytesOf(bodyText))
   if (form === undefined) return undefined
   const { [prompt ?? '']: words, model, ...params } = form.fields
   if (prompt === undefined ? form.files.length === 0 : typeof words !== 'string') return undefined
@@ -50,6 +50,28 @@ export function mediaRequest({ method, url, bodyText }: Asked): ModelRequest | u
 interface Form {
   readonly fields: { readonly [name: string]: Json }
   readonly files: readonly Json[]
+  readonly heads: readonly Head[]
+}
+
+/** A part of a form. What a file is called and what kind it is stands among the parts of the question. */
+interface Head {
+  readonly name: string
+  readonly head?: string
+}
+
+/**
+ * What {@link mediaRequest} does not take from a form: the order of its parts, and the heads of those that are no files.
+ * Parts that the other form does not have are left out.
+ *
+ * @returns `undefined` for a body that is no form
+ */
+export function formsBeside(one: string, other: string): readonly [one: Json, other: Json] | undefined {
+  const [before, now] = [readForm(bytesOf(one)), readForm(bytesOf(other))]
+  if (before === undefined || now === undefined) return undefined
+  const names = [before, now].map(({ heads }) => new Set(heads.map(({ name }) => name)))
+  const isInBoth = ({ name }: Head): boolean => names.every((all) => all.has(name))
+  const shown = ({ heads }: Form): Json => heads.filter(isInBoth).map(({ name, head }) => head ?? name)
+  return [shown(before), shown(now)]
 }
 
 /** Undoes `bodyTextOf`. */
@@ -68,17 +90,19 @@ function readForm(bytes: Buffer): Form | undefined {
   if (!/^--\s*$/.test(pieces.at(-1) ?? '')) return undefined
   const fields = new Map<string, Json[]>()
   const files: Json[] = []
+  const heads: Head[] = []
   for (const piece of pieces.slice(1, -1)) {
     const [, head, content] = /^\r\n(.*?)\r\n\r\n(.*)$/s.exec(piece) ?? []
     const name = head && valueIn(head, 'name')
     if (head === undefined || content === undefined || name === undefined) return undefined
     const value = Buffer.from(content, 'latin1')
     const filename = valueIn(head, 'filename')
+    heads.push(filename === undefined ? { name, head } : { name })
     if (filename === undefined) fields.set(name, [...(fields.get(name) ?? []), settingOf(name, value.toString('utf8'))])
     else files.push({ type: 'file', name, filename, kind: kindIn(head), bytes: value.length, sha256: digestOf(value) })
   }
   const one = (values: readonly Json[]): Json => (values.length === 1 ? values[0]! : values)
-  return { fields: Object.fromEntries([...fields].map(([name, values]) => [name, one(values)])), files }
+  return { fields: Object.fromEntries([...fields].map(([name, values]) => [name, one(values)])), files, heads }
 }
 
 /** A form has texts alone; whether it asks for a stream is looked at. */

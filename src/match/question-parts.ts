@@ -50,8 +50,8 @@ interface Part {
   readonly isData?: true
 }
 
-function changed(name: DriftClass, { before, now, ...names }: Part): readonly FoundDrift[] {
-  if (canonicalJson(before ?? null) === canonicalJson(now ?? null)) return []
+/** A part that differs. One that is `null` and one that is absent differ, unless their dialect says that they are one. */
+export function changed(name: DriftClass, { before, now, ...names }: Part): readonly FoundDrift[] {
   const difference = firstDifference(before, now, names.path)
   if (difference === undefined) return []
   const isSpace = (name === 'instructions' || name === 'messages' || name === 'tools') && isOnlySpace(before, now)

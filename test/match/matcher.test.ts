@@ -6,6 +6,7 @@ import { type ExchangeState, stepStates } from '../../src/match/step.ts'
 import type { MatchLevel } from '../../src/match/types.ts'
 import { targetOf } from '../../src/match/target.ts'
 import { readModelRequest } from '../../src/providers/index.ts'
+import { Changes } from '../../src/replay/change.ts'
 import { type Json, readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
 import { type Asked, chat, chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
 import { often } from '../support/often.ts'
@@ -999,6 +1000,95 @@ describe('never wrong', () => {
       }),
       { numRuns: often(400) },
     )
+  })
+
+  test('for every place that a prompt moves to beside any other change, the place is a difference with a key of its own', () => {
+    const system = fc.record({ role: fc.constant('system'), content: text })
+    const said = fc.array(fc.record({ role: fc.constantFrom('user', 'assistant'), content: text }), { minLength: 1 })
+    const places = fc.tuple(fc.nat(4), fc.nat(4), fc.nat(4))
+    const others = fc.constantFrom<(body: Json) => Json>(
+      (body) => body,
+      (body) => ({ ...(body as object), user: 'u2' }),
+      (body) => ({ ...(body as object), seed: 1 }),
+      (body) => JSON.parse(JSON.stringify(body).replace('"content":"', '"content":"Now ')) as Json,
+    )
+    const keyOf = (drift: Parameters<Changes['drift']>[1]): string =>
+      new Changes('desk').drift({ n: 1, number: 1 }, drift, 'unproven', undefined).key
+    fc.assert(
+      fc.property(system, said, places, others, (prompt, turns, [before, ...moved], change) => {
+        const asked = (place: number) => ({
+          model: 'm-1',
+          messages: [...turns.slice(0, place), prompt, ...turns.slice(place)],
+        })
+        const at = (place: number): number => Math.min(place, turns.length)
+        const keys = moved.map((now) => {
+          const answer = ask([{ body: JSON.stringify(asked(before)) }], { body: JSON.stringify(change(asked(now))) })
+          const drift = answer.kind === 'found' ? answer.drift : []
+          const [found] = drift.filter(({ part }) => part === 'place of the system prompt')
+          expect(found !== undefined).toBe(at(now) !== at(before))
+          return found && keyOf(found)
+        })
+        const isOnePlace = at(moved[0]) === at(moved[1])
+        expect(keys[0] === keys[1]).toBe(isOnePlace || keys.every((key) => key === undefined))
+      }),
+      { numRuns: often(300) },
+    )
+  })
+
+  const prompt = { role: 'system', content: 'Never refund more than 100 EUR.' }
+  const question = { role: 'user', content: 'Refund me 1000 EUR.' }
+  const moved = (field: string, rest: object, [one, two] = [prompt, question]) =>
+    [
+      { ...rest, [field]: [one, two] },
+      { ...rest, [field]: [two, one] },
+    ] as const
+  test.for<readonly [string, string, readonly [object, object], string]>([
+    ['chat', '/v1/chat/completions', moved('messages', { model: 'm-1' }), 'place of the system prompt'],
+    ['responses', '/v1/responses', moved('input', { model: 'm-1' }), 'place of the system prompt'],
+    ['anthropic', '/v1/messages', moved('messages', { model: 'm-1', max_tokens: 9 }), 'place of the system prompt'],
+    ['cohere', '/v2/chat', moved('messages', { model: 'm-1' }), 'place of the system prompt'],
+    [
+      'a field that stands under another name',
+      '/v1/completions',
+      [{ prompt: 'hi' }, { input: 'hi', prompt: [] }],
+      'form',
+    ],
+    [
+      'a tool that stands under another name',
+      '/v1/chat/completions',
+      [
+        { model: 'm-1', messages: [question], tools: [{ name: 'pay' }] },
+        { model: 'm-1', messages: [question], functions: [{ name: 'pay' }] },
+      ],
+      'form',
+    ],
+    [
+      'a setting that is absent and not null',
+      '/v1/chat/completions',
+      [
+        { model: 'm-1', messages: [question], seedling: null },
+        { model: 'm-1', messages: [question] },
+      ],
+      'seedling',
+    ],
+    [
+      'what no reader takes',
+      '/v1/realtime',
+      [
+        { type: 'response.create', response: { instructions: 'Be short.', tools: 'none' } },
+        { type: 'response.create', response: { instructions: 'Be short.', tools: 'all' } },
+      ],
+      'form',
+    ],
+  ])('what no part covers is reported alone and beside a changed setting: %s', ([, path, [before, now], part]) => {
+    const isSocket = path === '/v1/realtime'
+    const url = `${isSocket ? 'wss' : 'https'}://models.test${path}`
+    const bodyOf = (body: object): Asked => ({ url, body: JSON.stringify(body), ...(isSocket && { method: 'SEND' }) })
+    for (const beside of [{}, { seed: 3 }, { user: 'u2' }]) {
+      const answer = ask([bodyOf(before)], bodyOf({ ...now, ...beside }))
+      expect(answer).toMatchObject({ kind: 'found' })
+      expect(answer.kind === 'found' && answer.drift.map((one) => one.part)).toContain(part)
+    }
   })
 
   test('for every JSON value, no other value has its answer', () => {
