@@ -8,7 +8,7 @@ type Difference = Omit<AnnouncementDifference, 'step' | 'stepNumber'> & { readon
 
 /**
  * Messages and marks stand between each other and between the steps of a run: what came first is a part of what the agent
- * says of itself.
+ * says of itself. Where the ones stand among the steps says nothing of the others.
  */
 export class AnnouncedOrder {
   readonly #expected: readonly Announcement[]
@@ -16,11 +16,23 @@ export class AnnouncedOrder {
   readonly #places: Places
   readonly #moved: (Passed & { readonly difference: Difference })[] = []
   readonly #taken: unknown[] = []
+  readonly #kinds: readonly Announcement['kind'][]
 
-  /** What was made inside the body of a wrapped function is left to that, and what an importer noted was not said. */
-  constructor(tape: Tape, steps: readonly AnyState[], order: StepOrder) {
+  /**
+   * What was made inside the body of a wrapped function is left to that, and what an importer noted was not said.
+   *
+   * @param kinds - those that are expected as the tape has them: the list of a case says nothing of places
+   */
+  constructor(
+    tape: Tape,
+    { steps, order }: { readonly steps: readonly AnyState[]; readonly order: StepOrder },
+    kinds: readonly Announcement['kind'][],
+  ) {
     const isSaid = tape.header.imported === undefined
-    this.#expected = isSaid ? tape.events.filter(isAnnouncement).filter((event) => event.in === undefined) : []
+    this.#kinds = kinds
+    this.#expected = (isSaid ? tape.events : [])
+      .filter(isAnnouncement)
+      .filter((event) => event.in === undefined && kinds.includes(event.kind))
     this.#places = new Places(steps, order)
   }
 
@@ -29,30 +41,34 @@ export class AnnouncedOrder {
   }
 
   made(event: Announcement, site: () => string | undefined): void {
-    const at = this.#made.length
-    const expected = this.#expected[at]
-    const isOther = expected?.kind !== event.kind
+    const { kind } = event
+    if (!this.#kinds.includes(kind)) return
+    const number = this.#made.filter((one) => one.event.kind === kind).length + 1
+    const isOther = this.#expected[this.#made.length]?.kind !== kind
     this.#made.push({ event, site: isOther ? site() : undefined })
-    if (isOther || this.#moved.some(({ mates }) => mates.length === 0)) return
+    const expected = this.#expected.filter((one) => one.kind === kind)[number - 1]
+    if (expected === undefined || this.#moved.some(({ difference, mates }) => difference.of === kind && !mates.length))
+      return
     const passed = this.#places.passed(expected.n)
     if (passed === undefined) return
     const { step, isEarly } = passed
     const [before, behind] = [`before ${describeStep(step)}`, `after ${describeStep(step)}`]
     const [recorded, live] = isEarly ? [behind, before] : [before, behind]
-    const number = this.#expected.slice(0, at + 1).filter(({ kind }) => kind === expected.kind).length
-    const name = `${expected.kind} ${number}, ${addressOf(factOf(expected))}`
+    const name = `${kind} ${number}, ${addressOf(factOf(expected))}`
     const where = site()
     const place = where === undefined ? {} : { site: where }
     this.#moved.push({
       ...passed,
-      difference: { of: expected.kind, kind: 'moved', name, path: 'order', recorded, live, ...place },
+      difference: { of: kind, kind: 'moved', name, path: 'order', recorded, live, ...place },
     })
   }
 
-  /** The first one that stands elsewhere among the steps, where all are made, and as expected. */
-  amongSteps(): Difference | undefined {
+  /** The first one of a kind that stands elsewhere among the steps, where all of the kind are made, and in their order. */
+  amongSteps(kind: Announcement['kind']): Difference | undefined {
     // A step that was never made is missing, and no announcement was moved.
-    return this.#moved.find(({ step, mates }) => step.taken && this.#areInOrder(mates))?.difference
+    return this.#moved.find(
+      ({ step, mates, difference }) => difference.of === kind && step.taken && this.#areInOrder(mates),
+    )?.difference
   }
 
   /** Steps of one turn that change places take along what is said beside each. */
@@ -63,6 +79,7 @@ export class AnnouncedOrder {
 
   /** The first mark that stands elsewhere among the messages, where messages and marks by themselves are as expected. */
   amongMessages(): Difference | undefined {
+    if (this.#kinds.length < 2) return undefined
     const at = this.#made.findIndex(({ event }, i) => event.kind !== this.#expected[i]?.kind)
     const [expected, made] = [this.#expected[at], this.#made[at]]
     if (expected === undefined || made === undefined) return undefined

@@ -155,8 +155,7 @@ export class ReplayRun {
   readonly marks: Announcements
   readonly states: States
   readonly input: InputOfReplay
-  /** Absent: a case lists the messages or marks it expects, and not in which order. */
-  readonly #announced: AnnouncedOrder | undefined
+  readonly #announced: AnnouncedOrder
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
   readonly bodies = new Map<number, number>()
   /** The source the agent sees. */
@@ -288,8 +287,8 @@ export class ReplayRun {
     this.input = new InputOfReplay(tape, expected)
     this.order = new StepOrder(this.steps)
     this.#movedWaits = new MovedWaits(tape, this.steps, this.order)
-    const isTold = settings.messages === undefined && settings.marks === undefined
-    this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
+    const asRecorded = (['message', 'mark'] as const).filter((kind) => settings[`${kind}s`] === undefined)
+    this.#announced = new AnnouncedOrder(tape, this, asRecorded)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue, { isByOrder: true })
     this.draws = new Draws(
@@ -501,7 +500,7 @@ export class ReplayRun {
     step.served = true
     if (this.last !== undefined && step.event.n < this.last.event.n) this.#isInOrder = false
     this.last = step
-    this.#announced?.taken(step)
+    this.#announced.taken(step)
     if (step.event.kind === 'exchange' && closes(step.event))
       this.gate.ready(this.#pushes.filter(({ closing }) => closing === step.event.n).map(({ item }) => item))
     this.#made++
@@ -570,7 +569,7 @@ export class ReplayRun {
     const list = event.kind === 'message' ? this.messages : this.marks
     const site = (): string | undefined => this.place().site
     list.made(event, inside === undefined ? undefined : this.bodies.get(inside), site)
-    if (inside === undefined) this.#announced?.made(event, site)
+    if (inside === undefined) this.#announced.made(event, site)
   }
 
   /** The agent called `state`, inside the call `inside` of this replay's own record. */
@@ -992,10 +991,10 @@ export class ReplayRun {
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
     else this.#judgeChildren()
     this.#judgeTimers()
-    const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
-    this.#judge('agentMessages', 'message', messages ?? [])
-    this.#judge('marks', 'mark', marks ?? [])
-    if (messages?.length === 0 && marks?.length === 0) this.#judgePlaces()
+    const [messages, marks] = [this.messages.differences(this.ran), this.marks.differences(this.ran)]
+    this.#judge('agentMessages', 'message', messages)
+    this.#judge('marks', 'mark', marks)
+    this.#judgePlaces(this.#mayBeMoved('agentMessages', messages), this.#mayBeMoved('marks', marks))
     // What came before may be why.
     if (this.#isWhole) this.#judgeInput()
   }
@@ -1011,10 +1010,20 @@ export class ReplayRun {
     this.#judge('states', this.input.otherwise(compared.found), this.states.leftInput(compared))
   }
 
-  /** Where messages and marks stand, which are as expected by themselves. */
-  #judgePlaces(): void {
-    const isBoth = this.#policyOf('agentMessages') !== 'ignore'
-    const moved = (isBoth ? this.#announced?.amongMessages() : undefined) ?? this.#announced?.amongSteps()
+  /** Whether each expected one was made in its turn. One that says something else is enough where that is refused. */
+  #mayBeMoved(of: DriftClass, found: readonly AnnouncementDifference[]): boolean {
+    return found.length === 0 || (this.#policyOf(of) !== 'fail' && found.every(({ kind }) => kind === 'changed'))
+  }
+
+  /** Where messages and marks stand, each kind for itself: of one whose list differs nothing says which is which. */
+  #judgePlaces(areMessages: boolean, areMarks: boolean): void {
+    if (areMessages) this.#judgeMoved(this.#announced.amongSteps('message'))
+    if (!areMarks) return
+    const isBoth = areMessages && this.#policyOf('agentMessages') !== 'ignore'
+    this.#judgeMoved((isBoth ? this.#announced.amongMessages() : undefined) ?? this.#announced.amongSteps('mark'))
+  }
+
+  #judgeMoved(moved: ReturnType<AnnouncedOrder['amongSteps']>): void {
     if (moved === undefined) return
     const { of, ...difference } = moved
     const at = { step: this.last?.event.n ?? 0, stepNumber: this.last?.number ?? 0 }

@@ -330,6 +330,70 @@ describe('among the steps of a run', () => {
     })
   })
 
+  test.for<readonly [what: string, options: ReplayOptions, isMoved: boolean]>([
+    ['a mark says something else', { drift: { marks: 'report' } }, false],
+    ['a mark says something else that is ignored', { drift: { marks: 'ignore' } }, false],
+    ['a mark stands elsewhere too', { drift: { marks: 'report' } }, true],
+    ['the marks are those of a case', { marks: [{ name: 'paid', data: { at: 2 } }] }, false],
+  ])('a message before a model call is moved where %s', async ([, options, isMoved]) => {
+    const result = await replayTape(
+      tape(),
+      async () => {
+        await read()
+        say()
+        if (isMoved) leave()
+        await ask()
+        await pay()
+        if (!isMoved) mark('paid', { at: 2 })
+        await jot()
+      },
+      options,
+    )
+    expect(codes(result)).toEqual(['HARVEST_MESSAGES'])
+    expect(result.drift).toContainEqual(
+      expect.objectContaining({ part: 'message 1, desk → audit', path: 'order', policy: 'fail' }),
+    )
+  })
+
+  test.for<readonly [what: string, options: ReplayOptions]>([
+    ['a message says something else', { drift: { agentMessages: 'report' } }],
+    ['a message says something else that is ignored', { drift: { agentMessages: 'ignore' } }],
+    ['the messages are those of a case', { messages: [{ from: 'desk', to: 'audit', body: { amount: 30 } }] }],
+  ])('a mark before a tool call is moved where %s', async ([, options]) => {
+    const result = await replayTape(
+      tape(),
+      async () => {
+        await read()
+        await ask()
+        message('desk', 'audit', { amount: 30 })
+        leave()
+        await pay()
+        await jot()
+      },
+      options,
+    )
+    expect(codes(result)).toEqual(['HARVEST_MARKS'])
+    expect(result.drift).toContainEqual(
+      expect.objectContaining({ part: 'mark 1, paid', path: 'order', policy: 'fail' }),
+    )
+  })
+
+  test('a mark that says something else, where that is reported, has its place still', async () => {
+    const drift = { marks: 'unproven' } as const
+    const of = (...deeds: readonly (() => unknown)[]): Promise<ReplayResult> =>
+      replayTape(
+        tape(),
+        async () => {
+          for (const deed of [read, ask, say, ...deeds, jot]) await deed()
+        },
+        { drift },
+      )
+    const other = (): unknown => mark('paid', { at: 2 })
+    const [inPlace, moved] = [await of(pay, other), await of(other, pay)]
+    expect(inPlace.drift.map(({ path }) => path)).toEqual(['data'])
+    expect(moved.drift.map(({ path }) => path)).toEqual(['data', 'order'])
+  })
+
   test('a policy of its class decides, and an ignored class is not judged', async () => {
     const deeds = async (): Promise<void> => {
       await read()
