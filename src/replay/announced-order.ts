@@ -17,6 +17,8 @@ export class AnnouncedOrder {
   readonly #moved: (Passed & { readonly difference: Difference })[] = []
   readonly #taken: unknown[] = []
   readonly #kinds: readonly Announcement['kind'][]
+  /** By their kind, with how many of it were made. */
+  readonly #ofKind: ReadonlyMap<Announcement['kind'], { readonly expected: readonly Announcement[]; made: number }>
 
   /**
    * What was made inside the body of a wrapped function is left to that, and what an importer noted was not said.
@@ -33,6 +35,8 @@ export class AnnouncedOrder {
     this.#expected = (isSaid ? tape.events : [])
       .filter(isAnnouncement)
       .filter((event) => event.in === undefined && kinds.includes(event.kind))
+    const ofKind = Map.groupBy(this.#expected, ({ kind }) => kind)
+    this.#ofKind = new Map([...ofKind].map(([kind, expected]) => [kind, { expected, made: 0 }]))
     this.#places = new Places(steps, order)
   }
 
@@ -43,10 +47,11 @@ export class AnnouncedOrder {
   made(event: Announcement, site: () => string | undefined): void {
     const { kind } = event
     if (!this.#kinds.includes(kind)) return
-    const number = this.#made.filter((one) => one.event.kind === kind).length + 1
+    const list = this.#ofKind.get(kind)
+    const expected = list?.expected[list.made]
+    const number = list === undefined ? 0 : ++list.made
     const isOther = this.#expected[this.#made.length]?.kind !== kind
     this.#made.push({ event, site: isOther ? site() : undefined })
-    const expected = this.#expected.filter((one) => one.kind === kind)[number - 1]
     if (expected === undefined || this.#moved.some(({ difference, mates }) => difference.of === kind && !mates.length))
       return
     const passed = this.#places.passed(expected.n)
