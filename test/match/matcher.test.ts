@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Matcher, type Match, type MatchRequest } from '../../src/match/matcher.ts'
+import { type FoundDrift, Matcher, type Match, type MatchRequest } from '../../src/match/matcher.ts'
 import { StepOrder } from '../../src/playback/order.ts'
 import { type ExchangeState, stepStates } from '../../src/match/step.ts'
 import type { MatchLevel } from '../../src/match/types.ts'
@@ -1089,6 +1089,33 @@ describe('never wrong', () => {
       expect(answer).toMatchObject({ kind: 'found' })
       expect(answer.kind === 'found' && answer.drift.map((one) => one.part)).toContain(part)
     }
+  })
+
+  test('a form whose fields change places has a difference of its own beside a changed field, and a key for each order', () => {
+    const form = (...fields: readonly (readonly [name: string, value: string])[]): Asked => ({
+      url: 'https://api.openai.com/v1/images/edits',
+      body: [
+        ...fields.map(([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`),
+        '--b--\r\n',
+      ].join(''),
+    })
+    const [prompt, size, wide, n] = [
+      ['prompt', 'A cat'],
+      ['size', 'small'],
+      ['size', 'wide'],
+      ['n', '2'],
+    ] as const
+    const [plain, ...moved] = [
+      [prompt, wide, n],
+      [prompt, n, wide],
+      [n, wide, prompt],
+    ].map((fields) => {
+      const answer = ask([form(prompt, size, n)], form(...fields))
+      return answer.kind === 'found' ? answer.drift : []
+    })
+    const parts = (drift: readonly FoundDrift[] = []) => drift.map(({ part }) => part)
+    expect([plain, ...moved].map(parts)).toEqual([['size'], ['size', 'form'], ['size', 'form']])
+    expect(JSON.stringify(moved[0]?.[1]?.now)).not.toBe(JSON.stringify(moved[1]?.[1]?.now))
   })
 
   test('for every JSON value, no other value has its answer', () => {
