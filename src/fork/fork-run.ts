@@ -31,10 +31,10 @@ import {
   type CallState,
   type ExchangeState,
   questionOf,
-  requestCuts,
   type StepState,
   stepStates,
 } from '../match/step.ts'
+import { requestCuts } from '../match/cut-request.ts'
 import type { Drift, SharedRequest } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import {

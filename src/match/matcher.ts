@@ -10,6 +10,7 @@ import {
 import { headersFlag, type Json, type TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation, isSameTurn } from './conversation.ts'
+import { type LiveWhole, sameWhole } from './cut-request.ts'
 import { closeness, parse, parseRequest, spelled } from './difference.ts'
 import { isFaithful, parseExactly } from '../json/faithful.ts'
 import { clientDrift, isRpcRequest, steadyRpc, withoutNotes } from './rpc.ts'
@@ -25,6 +26,8 @@ export interface MatchRequest {
   readonly bodyText: string
   /** What its headers say is asked for, see `targetOf`. */
   readonly target: string
+  /** The body is larger than the recorder keeps, and `bodyText` is its two ends. */
+  readonly whole?: LiveWhole
 }
 
 export interface FoundDrift {
@@ -287,8 +290,9 @@ export class Matcher {
     return this.#hosts.mayAnswer(step.event.url, question.url) && this.#isAimed(step, question)
   }
 
-  #isAimed({ event }: ExchangeState, { target }: MatchRequest): boolean {
-    return sameTarget(event.request.headers, target, this.#isWhole)
+  /** What is no part of address and body text: an operation its headers name, and all of a body with two ends. */
+  #isAimed({ event: { request } }: ExchangeState, { target, whole }: MatchRequest): boolean {
+    return sameTarget(request.headers, target, this.#isWhole) && sameWhole(request.whole, whole) !== 'other'
   }
 
   #found(steps: readonly ExchangeState[], level: 'exact' | 'canonical', question: MatchRequest): Match {
@@ -390,7 +394,8 @@ function byBodies(steps: readonly ExchangeState[], isForeign: boolean): Map<stri
 
 /** The same bytes, for the same host. */
 function isSame({ bodyText, event }: ExchangeState, question: MatchRequest): boolean {
-  return bodyText === question.bodyText && originOf(event.url) === originOf(question.url)
+  if (bodyText !== question.bodyText || originOf(event.url) !== originOf(question.url)) return false
+  return sameWhole(event.request.whole, question.whole) !== 'other'
 }
 
 function addressText({ method, url }: { readonly method: string; readonly url: string }): string {

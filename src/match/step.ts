@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { codingOf, cutOverlap, redactSides, type Redactor } from '../privacy/index.ts'
+import { codingOf, type Redactor } from '../privacy/index.ts'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
@@ -14,7 +14,8 @@ import {
   type TapeEvent,
   type WholeBody,
 } from '../tape/index.ts'
-import { beforeCut, cutsOf } from '../tape/partial.ts'
+import { beforeCut } from '../tape/partial.ts'
+import { cutQuestion, windowFor } from './cut-request.ts'
 import type { GateItem } from './delivery.ts'
 import type { MatchRequest } from './matcher.ts'
 import { mediaRequest } from './media.ts'
@@ -126,7 +127,12 @@ export function questionOf(
   { keyNames, isOnTape = () => false, cuts = [] }: Looking = {},
 ): MatchRequest {
   const window = windowFor(live.body.length, cuts)
-  if (window !== undefined) return cutQuestion(live, redactor, window, keyNames)
+  if (window !== undefined) {
+    const { via, method } = live
+    const url = redactor.url(live.url, keyNames)
+    const { ends, whole } = cutQuestion(live, redactor, window)
+    return { via, method, url, bodyText: bodyTextOf(ends), target: targetOf(live.headers), whole }
+  }
   const steady = steadyBoundary(live.headers, live.body)
   const text = textOf(live, steady)
   const target = targetOf(live.headers)
@@ -148,38 +154,6 @@ export function questionOf(
 
 /** In the place of a body that cannot be read; no text is this. */
 const unsearchedText = '\ud800unsearched'
-
-/** The bodies of requests of which a tape has only the ends. */
-export function requestCuts(tape: Tape): readonly WholeBody[] {
-  return cutsOf(tape).filter(({ of }) => of === 'request')
-}
-
-/** How much of either end is compared of a body of so many bytes: as much as the tape has of one like it. */
-function windowFor(size: number, cuts: readonly WholeBody[]): number | undefined {
-  const same = cuts.find((cut) => cut.size === size) ?? cuts.find(({ window }) => size > 2 * (window + cutOverlap))
-  return same?.window
-}
-
-/** What a request asks whose body is larger than the recorder keeps: its ends. */
-function cutQuestion(
-  live: LiveRequest,
-  redactor: Redactor,
-  window: number,
-  keyNames: ReadonlySet<string> | undefined,
-): MatchRequest {
-  const { body, headers } = live
-  const url = redactor.url(live.url, keyNames)
-  const steady = (side: Buffer): Buffer => steadyBoundary(headers, side).body
-  const half = Math.min(window + cutOverlap, Math.floor(body.length / 2))
-  const ends = redactSides(
-    [steady(body.subarray(0, half))],
-    [steady(body.subarray(body.length - half))],
-    window,
-    redactor,
-  )
-  const bodyText = bodyTextOf(Buffer.concat([...ends.head, ...ends.tail]))
-  return { via: live.via, method: live.method, url, bodyText, target: targetOf(headers) }
-}
 
 /** What is known of the tape a request is asked of. */
 interface Looking {

@@ -31,6 +31,15 @@ export function codingOf(headers: readonly (readonly [name: string, value: strin
 
 const codingName = 'content-encoding'
 
+/** Whether headers state a body of which a part can be neither unpacked nor read as frames. */
+export function isPackedBy(headers: readonly (readonly [name: string, value: string])[]): boolean {
+  return headers.some(([name, value]) =>
+    name === codingName
+      ? value.toLowerCase() !== 'identity'
+      : name === 'content-type' && /^application\/vnd\.amazon\.eventstream\b/i.test(value),
+  )
+}
+
 const codingCap = 3
 /** A small body must not become all the memory there is. */
 const sizeCap = 64 * 1024 * 1024

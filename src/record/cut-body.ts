@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type CutBody, type Piece, redactSides, type Redactor } from '../privacy/index.ts'
+import { type CutBody, isPackedBy, type Piece, redactSides, type Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
@@ -44,7 +44,7 @@ function sides(headers: readonly HeaderPair[], left: CutBody, redactor: Redactor
   const steady = (pieces: readonly Piece[]): readonly Buffer[] =>
     pieces.map(({ bytes }) => steadyBoundary(headers, bytes).body)
   // The part of it that is there cannot be unpacked, or read as frames: it cannot be looked through.
-  const isSearched = !headers.some(isPacked)
+  const isSearched = !isPackedBy(headers)
   const [head, tail] = isSearched ? [steady(left.head), steady(left.tail)] : [[], []]
   const kept = redactSides(head, tail, left.window, redactor)
   const at = kept.head.reduce((sum, { length }) => sum + length, 0)
@@ -57,11 +57,6 @@ function sides(headers: readonly HeaderPair[], left: CutBody, redactor: Redactor
     : { sha256: left.sha256 }
   const facts = { cut: left.size - kept.kept, whole: { size: left.size, at, window: left.window, ...digest } }
   return { head: kept.head, tail: kept.tail, facts }
-}
-
-function isPacked([name, value]: HeaderPair): boolean {
-  if (name === 'content-encoding') return value.toLowerCase() !== 'identity'
-  return name === 'content-type' && /^application\/vnd\.amazon\.eventstream\b/i.test(value)
 }
 
 export function bytesOf(pieces: readonly Piece[]): readonly Buffer[] {

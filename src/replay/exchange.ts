@@ -94,6 +94,7 @@ export function serveExchange(
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   run.noteHidden(run.hidden.ofRequest(live, step.event), step)
+  run.noteHidden(run.hidden.ofCutBody(step.event, question.whole), step)
   if (live.open === 'given up') run.abandoned(step)
   if (open?.isMoreThanCompared) run.noteHidden(run.hidden.ofOpenRequest, step)
   const asked = { url: question.url, headers, body: question.bodyText }

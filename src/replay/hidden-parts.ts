@@ -6,6 +6,7 @@ import { hiddenPart, orderOfSteps, unkeptHeader } from '../match/hidden-part.ts'
 import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
 import type { RunOutcome, SharedRequest } from '../match/types.ts'
 import { isComparedInPart } from '../match/encode.ts'
+import { type LiveWhole, sameWhole } from '../match/cut-request.ts'
 import { droppedCap, type Redactor } from '../privacy/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
@@ -80,6 +81,15 @@ export class HiddenParts {
   /** Of a value of which the tape has the two ends, and no digest: something in them was redacted. */
   ofCut(path: string, value: Json | undefined): readonly NotCompared[] {
     if (!isCut(value) || (value.sha256 !== undefined && !isComparedInPart(value))) return []
+    return this.#cutOut(path)
+  }
+
+  /** Of the body of a request of which the tape has the two ends, where its digest is not of these bytes. */
+  ofCutBody({ request }: ExchangeEvent, live: LiveWhole | undefined): readonly NotCompared[] {
+    return sameWhole(request.whole, live) === 'in part' ? this.#cutOut('body') : []
+  }
+
+  #cutOut(path: string): readonly NotCompared[] {
     const why =
       'the tape has its two ends and its size: record the run again with a larger cap, bodies: { maxMegabytes }'
     return this.#named(path, [{ at: '', what: 'what the recorder cut out' }], why)

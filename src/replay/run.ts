@@ -85,10 +85,10 @@ import {
   describeStep,
   type ExchangeState,
   questionOf,
-  requestCuts,
   type StepState,
   stepStates,
 } from '../match/step.ts'
+import { requestCuts } from '../match/cut-request.ts'
 import { sharedWhileLoading } from './loading.ts'
 import { type SharedAnswers, sharedAnswersOf } from './shared-answers.ts'
 import { Tools } from './tools.ts'

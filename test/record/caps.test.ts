@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createRedactor, cutOverlap, redactSides } from '../../src/privacy/index.ts'
 import { createRecorder, mark, type RecorderOptions } from '../../src/record/index.ts'
-import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { inexactParts, installReplay, replayTape } from '../../src/replay/index.ts'
 import { promote } from '../../src/recordings/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { cutsOf, partialText } from '../../src/tape/partial.ts'
@@ -55,7 +55,6 @@ const agents = {
     await reader.cancel()
     return first.value!.length > 0
   },
-  sends: async () => (await fetch(`${origin.base}/small?10`, { method: 'POST', body: body.toString() })).status,
 }
 
 async function recorded(agent: () => Promise<unknown>, options: RecorderOptions = {}) {
@@ -166,18 +165,67 @@ describe('a body larger than its cap', () => {
     )
   })
 
-  test('of a request is compared by its ends', async () => {
-    const { tape } = await recorded(agents.sends)
+  test('of a request is compared by its size and its digest: no byte of it can change', async () => {
+    const sends = (sent: Buffer) => async () =>
+      (await fetch(`${origin.base}/small?10`, { method: 'POST', body: new Uint8Array(sent) })).status
+    const { tape } = await recorded(sends(body))
     const { request } = tape.events.find((event) => event.kind === 'exchange')!
     expect(request.cut).toBeGreaterThan(mebi)
-    expect((await replayTape(tape, agents.sends)).problems).toEqual([])
-    const other = await replayTape(
-      tape,
-      async () =>
-        (await fetch(`${origin.base}/small?10`, { method: 'POST', body: `another ${body.toString().slice(8)}` }))
-          .status,
+    const same = await replayTape(tape, sends(body), { strict: true })
+    expect([same.problems, same.notCompared, inexactParts(same)]).toEqual([[], [], []])
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: body.length - 1 }), fc.boolean(), async (at, isLeftOut) => {
+        const [before, after] = [body.subarray(0, at), body.subarray(at + 1)]
+        const other = isLeftOut ? [before, after] : [before, Buffer.from('#'), after]
+        const { problems } = await replayTape(tape, sends(Buffer.concat(other)))
+        expect(problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
+      }),
+      { seed: 17, numRuns: 12, examples: [[body.length / 2, false]] },
     )
-    expect(other.problems.length).toBe(1)
+    const [problem] = (await replayTape(tape, sends(Buffer.from(body).fill('#', mebi, mebi + 1)))).problems
+    expect(problem!.message).toContain(`2400000 bytes, SHA-256 ${request.whole!.sha256!}`)
+  })
+
+  const form = (middle: string): FormData => {
+    const data = new FormData()
+    data.append('file', new Blob([body, middle, body]), 'a.txt')
+    return data
+  }
+  const half = body.toString().slice(0, mebi)
+  test.each([
+    ['in whose end something was redacted', (middle: string) => `${secret} ${half}${middle}${half}`],
+    ['with a boundary that differs each time', form],
+  ])('of a request %s is compared by its size, and the rest is listed', async (_, bodyWith) => {
+    const sends = (middle: string) => async () =>
+      (await fetch(`${origin.base}/small?10`, { method: 'POST', body: bodyWith(middle) })).status
+    const { tape } = await recorded(sends('anna'))
+    for (const middle of ['anna', 'cleo']) {
+      const result = await replayTape(tape, sends(middle))
+      expect(result.problems).toEqual([])
+      expect(result.notCompared).toContainEqual(
+        expect.objectContaining({ kind: 'hidden part', path: 'body', stepNumber: 1 }),
+      )
+      expect(inexactParts(result)).toContain('not compared: hidden part at step 1, body')
+    }
+    const { problems } = await replayTape(tape, sends('mallory'))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
+  })
+
+  test('of a request that is packed is compared by its size and its digest', async () => {
+    const noise = (seed: string): Buffer =>
+      Buffer.concat(Array.from({ length: 40_000 }, (_, n) => createHash('sha512').update(seed + n).digest()))
+    const sends = (packed: Buffer) => async () =>
+      (
+        await fetch(`${origin.base}/small?10`, {
+          method: 'POST',
+          body: new Uint8Array(packed),
+          headers: { 'content-encoding': 'gzip' },
+        })
+      ).status
+    const [was, is] = ['one', 'two'].map((seed) => zlib.gzipSync(noise(seed)))
+    const { tape } = await recorded(sends(was!))
+    expect((await replayTape(tape, sends(was!))).problems).toEqual([])
+    expect((await replayTape(tape, sends(is!))).problems.length).toBe(1)
   })
 })
 

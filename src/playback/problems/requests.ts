@@ -2,6 +2,7 @@ import { type ErrorCode, HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { wordDiff } from '../../errors/word-diff.ts'
 import { originOf, steadyPath, writtenOrigin } from '../../match/address.ts'
+import { sameWhole } from '../../match/cut-request.ts'
 import { type RequestDifference, bodyDifference, closeness, missingIn } from '../../match/difference.ts'
 import type { Match, MatchRequest } from '../../match/matcher.ts'
 import { type CallState, type ExchangeState, type StepState, describeStep, shortUrl } from '../../match/step.ts'
@@ -202,9 +203,21 @@ function questionDifference({ bodyText, event }: ExchangeState, question: MatchR
   const [before, now] = [writtenOrigin(event.url), writtenOrigin(question.url)]
   // The rest of the address is the same, and so are both lines above this one.
   if (originOf(event.url) !== originOf(question.url)) return { path: elsewhere, recorded: before, live: now }
+  if (sameWhole(event.request.whole, question.whole) === 'other')
+    return {
+      path: 'the body, between its two ends',
+      recorded: wholeText(event.request.whole),
+      live: wholeText(question.whole),
+    }
   if (sameTarget(headers, question.target)) return undefined
   const [recorded, live] = [targetOf(headers), question.target].map((target) => excerpt(target.trimEnd() || '(absent)'))
   return { path: 'headers', recorded: recorded!, live: live! }
+}
+
+function wholeText(whole: { readonly size: number; readonly sha256?: string } | undefined): string {
+  if (whole === undefined) return 'all of it'
+  const { size, sha256 } = whole
+  return `${size} bytes${sha256 === undefined ? '' : `, SHA-256 ${sha256}`}`
 }
 
 /** Method and path are the same, regardless of the query. */
