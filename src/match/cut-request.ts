@@ -25,7 +25,8 @@ export function cutQuestion(
   const whole = new LiveWhole(body, steadyBoundary(headers, nothing).headers !== headers, redactor)
   if (isPackedBy(headers)) return { ends: nothing, whole }
   const steady = (side: Buffer): Buffer => steadyBoundary(headers, side).body
-  const half = Math.min(window + cutOverlap, Math.floor(body.length / 2))
+  // As the recorder has, more than is looked through: with its boundary steadied a side is shorter.
+  const half = Math.min(window + 2 * cutOverlap, Math.floor(body.length / 2))
   const { head, tail } = redactSides(
     [steady(body.subarray(0, half))],
     [steady(body.subarray(body.length - half))],
