@@ -64,19 +64,32 @@ function oneName(hostname: string): string {
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * The same for two spellings of one path and query: names in any order, the values of one name in theirs, escapes in
- * either case ("the hexadecimal digits within a percent-encoding triplet are case-insensitive", RFC 3986, 6.2.2.1), and
- * letters, digits and `-._~` escaped or not (6.2.2.2: such addresses "are equivalent").
+ * The same for two spellings of one path and query: escapes in either case ("the hexadecimal digits within a percent-encoding
+ * triplet are case-insensitive", RFC 3986, 6.2.2.1), letters, digits and `-._~` escaped or not (6.2.2.2: such addresses "are
+ * equivalent"), and names of the query that come once in any order. All other bytes stay: a query need not be UTF-8, nor a form.
  */
 export function steadyPath({ method, url }: Addressed): string {
   if (!URL.canParse(url)) return `${method} ${url}`
-  const { pathname, searchParams } = new URL(withoutKeyNumbers(url))
-  searchParams.sort()
-  const path = pathname.replace(/%[0-9a-f]{2}/gi, (escape) => {
+  const { pathname, search } = new URL(withoutKeyNumbers(url))
+  return `${method} ${steadyEscapes(pathname)} ${steadyQuery(steadyEscapes(search.slice(1)))}`
+}
+
+function steadyEscapes(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, (escape) => {
     const written = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
     return /[\w.~-]/.test(written) ? written : escape.toUpperCase()
   })
-  return `${method} ${path} ${searchParams.toString()}`
+}
+
+/** Which of several pairs belong together may be said by their order: `op=add&id=1&op=remove&id=2`. */
+function steadyQuery(query: string): string {
+  const pairs = query.split('&').map((pair) => ({ name: pair.split('=', 1)[0], pair }))
+  const counts = new Map<string | undefined, number>()
+  for (const { name } of pairs) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const [single, repeated] = [true, false].map((isSingle) =>
+    pairs.filter(({ name }) => (counts.get(name) === 1) === isSingle).map(({ pair }) => pair),
+  )
+  return [...single!.sort(), ...repeated!].join('&')
 }
 
 /**

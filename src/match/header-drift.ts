@@ -167,10 +167,12 @@ function steady(name: string, value: string | undefined): string | undefined {
     .join(';')
 }
 
+/** What axios writes where nothing is asked for: the same as the range of all types, and as no header at all. */
+const ofAxios = 'application/json;q=1, text/plain;q=1, */*;q=1'
+
 /**
- * What a request accepts, in one spelling (RFC 9110, section 12.5.1). Of media types of one weight none comes first, in
- * any order. Where the range of all types is one of them, a list of one weight is that range, and so is no header at all:
- * axios writes such a list, `fetch` the range alone.
+ * What a request accepts, in one spelling (RFC 9110, section 12.5.1): what weighs more comes first. Of types of one weight servers take
+ * the first: their order stays.
  */
 function acceptable(value: string): string {
   const members = value.split(',').flatMap((member) => {
@@ -180,12 +182,11 @@ function acceptable(value: string): string {
     return type === '' ? [] : [{ range: type.toLowerCase() + named.join(''), weight: Number(weight ?? 1) }]
   })
   if (members.some(({ weight }) => Number.isNaN(weight))) return value
-  const isAlike = members.every(({ weight }) => weight > 0 && weight === members[0]?.weight)
-  if (isAlike && members.some(({ range }) => range === '*/*')) return '*/*'
-  return members
+  const said = members
+    .sort((a, b) => b.weight - a.weight)
     .map(({ range, weight }) => `${range};q=${weight}`)
-    .sort()
     .join(', ')
+  return said === ofAxios || said === '*/*;q=1' ? '*/*' : said
 }
 
 /** The types of answers of models, whole or as a stream. Which of them comes is asked for by the body or address. */

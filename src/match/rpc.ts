@@ -11,13 +11,14 @@ export type Fields = { readonly [key: string]: Json }
  * the version of the protocol it would like. The server answered with the version that the recorded session then spoke.
  *
  * The id and the token under which progress is reported go: the answer is given under the live ones. Over HTTP only what names
- * its protocol is sure to be numbered so; `id` and `method` of another body may be those of an order.
+ * its protocol is sure to be one; `id`, `method` and `params` of another body may be those of an order.
  *
  * @param isForeign - the tape is the log of another client: what that client could do is not what the agent says
  */
 export function steadyRpc(request: Fields, via: MatchRequest['via'], isForeign: boolean): Fields {
+  if (via !== 'stdio' && !isRpcMessage(request)) return request
   const named = request['method'] === 'initialize' ? withoutClient(request, isForeign) : request
-  return via === 'stdio' || isRpcMessage(request) ? { ...withoutToken(named), id: null } : named
+  return { ...withoutToken(named), id: null }
 }
 
 /** The same without the notes that the client of a log kept in `_meta`; `undefined` when it kept none. */

@@ -59,22 +59,28 @@ function holds(look: () => boolean): boolean {
 
 /**
  * undici draws the boundary of a multipart body from a generator out of reach; both modes put a steady one in its
- * place before comparing.
+ * place before comparing: where the header names it, and where a part begins or the body ends.
  */
 export function steadyBoundary(
   headers: readonly HeaderPair[],
   body: Buffer,
 ): { readonly headers: readonly HeaderPair[]; readonly body: Buffer } {
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  const boundary = /^multipart\/.*boundary="?([^";]+)"?/i.exec(type)?.[1]
-  if (!boundary) return { headers, body }
+  const found = /^(multipart\/.*?;\s*boundary="?)([^";]+)/i.exec(type)
+  if (!found) return { headers, body }
+  const [all, before, boundary] = found as unknown as [string, string, string]
   const steady = '----harvest-boundary'
+  const delimiter = new RegExp(String.raw`(^|\n)--${latin1(boundary).replaceAll(/\W/g, String.raw`\$&`)}`, 'g')
   return {
     headers: headers.map(
-      ([name, value]) => [name, name === 'content-type' ? value.replace(boundary, steady) : value] as const,
+      ([name, value]) => [name, name === 'content-type' ? before + steady + value.slice(all.length) : value] as const,
     ),
-    body: Buffer.from(body.toString('latin1').replaceAll(boundary, steady), 'latin1'),
+    body: Buffer.from(body.toString('latin1').replace(delimiter, `$1--${steady}`), 'latin1'),
   }
+}
+
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1')
 }
 
 /** Stand among the headers of a request on a tape, but were not sent: the names of its trailers; where its connection led. */

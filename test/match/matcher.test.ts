@@ -72,12 +72,51 @@ describe('request matching goes from the same to the reworded', () => {
     expect(ask(recorded, { url, body: greeting('1.0.1', { roots: {} }) })).toMatchObject({ kind: 'none' })
   })
 
+  test('a body of another protocol that looks like the greeting of an MCP client is compared whole', () => {
+    const url = 'https://billing.test/jobs'
+    const job = (tenant: string, protocolVersion = 'v1') =>
+      JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { tenant }, protocolVersion } })
+    expect(ask([{ url, body: job('acme') }], { url, body: job('acme') }).kind).toBe('found')
+    expect(ask([{ url, body: job('acme') }], { url, body: job('globex') }).kind).toBe('none')
+    expect(ask([{ url, body: job('acme') }], { url, body: job('acme', 'v2') }).kind).toBe('none')
+  })
+
   test('the same query in another order is canonical, values of one name in another order are another question', () => {
     const recorded = [{ method: 'GET', url: 'https://shop.test/orders?id=1&id=2&sort=up' }]
     const ask2 = (query: string) => ask(recorded, { method: 'GET', url: `https://shop.test/orders?${query}` }).kind
     expect(ask2('sort=up&id=1&id=2')).toBe('found')
     expect(ask2('id=2&id=1&sort=up')).toBe('none')
     expect(ask2('id=1%26id%3D2&sort=up')).toBe('none')
+  })
+
+  test.each([
+    ['name=M%FCller', 'name=M%F6ller'],
+    ['name=%FF', 'name=%EF%BF%BD'],
+    ['phone=+4915', 'phone=%204915'],
+    ['phone=+4915', 'phone=%2B4915'],
+    ['acl', 'acl='],
+    ['a=1&&b=2', 'a=1&b=2'],
+    ['op=add&id=1&op=remove&id=2', 'op=add&op=remove&id=1&id=2'],
+  ])('the query %s is another question than %s', (one, other) => {
+    const url = (query: string) => ({ method: 'GET', url: `https://shop.test/orders?${query}` })
+    expect(ask([url(one)], url(other)).kind).toBe('none')
+    expect(ask([url(other)], url(one)).kind).toBe('none')
+    expect(ask([url(`${one}&z=1`)], url(`z=1&${one}`)).kind).toBe('found')
+  })
+
+  const octet = fc.integer({ min: 1, max: 255 })
+  test('no query of other bytes is the same question', () => {
+    const escaped = (octets: readonly number[]) =>
+      octets.map((one) => `%${one.toString(16).padStart(2, '0')}`).join('')
+    fc.assert(
+      fc.property(fc.array(octet, { minLength: 1, maxLength: 5 }), fc.nat({ max: 4 }), octet, (octets, at, other) => {
+        const url = (given: readonly number[]) => ({ method: 'GET', url: `https://shop.test/a?b=${escaped(given)}` })
+        const changed = octets.with(at % octets.length, other)
+        const isSame = escaped(octets) === escaped(changed)
+        expect(ask([url(octets)], url(changed)).kind === 'found').toBe(isSame)
+      }),
+      { seed: 5, numRuns: 300 },
+    )
   })
 
   test.for([
