@@ -120,6 +120,44 @@ describe('request bodies of every kind are recorded whole, and replayed byte-equ
     expect(responseBytes(exchange!)).toEqual(requestBytes(exchange!))
   })
 
+  const byHttp = (method: string, headers: http.OutgoingHttpHeaders) => (body: string) =>
+    new Promise<string>((resolve, reject) => {
+      const asked = http.request(`${base}/echo`, { method, headers }, (answer) => {
+        answer.setEncoding('utf8')
+        let text = ''
+        answer.on('data', (piece: string) => (text += piece)).on('end', () => resolve(text))
+      })
+      asked.on('error', reject)
+      asked.end(body)
+    })
+  const withAxios = (method: string) => async (body: string) =>
+    (await axios.request<string>({ url: `${base}/echo`, method, data: body, responseType: 'text' })).data
+  test.each(
+    ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST'].flatMap((method) => [
+      [method, 'node:http, with its length', byHttp(method, { 'content-length': 2 })] as const,
+      [method, 'node:http, in chunks', byHttp(method, { 'transfer-encoding': 'chunked' })] as const,
+      [method, 'axios', withAxios(method)] as const,
+    ]),
+  )('the body of a %s of %s is replayed and compared', async (method, _, send) => {
+    const tape = await expectSameThrice(() => send('ab'))
+    expect(requestBytes(exchanges(tape)[0]!).toString()).toBe('ab')
+    const { problems } = await replayTape(tape, () => send('ac'))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(exchanges(tape)[0]!.method).toBe(method)
+  })
+
+  test('a form with a boundary of one letter is compared without it, and with all its other letters', async () => {
+    const post = (boundary: string, text: string) => async () => {
+      const body = `--${boundary}\r\ncontent-disposition: form-data; name=b\r\n\r\n${text}\r\n--${boundary}--\r\n`
+      const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
+      return (await fetch(`${base}/204`, { method: 'POST', headers, body })).status
+    }
+    const tape = await expectSameThrice(post('b', 'bob'))
+    expect((await replayTape(tape, post('c', 'bob'))).problems).toEqual([])
+    expect((await replayTape(tape, post('c', 'bob'))).drift).toEqual([])
+    expect((await replayTape(tape, post('c', 'coc'))).problems.length).toBe(1)
+  })
+
   test('a form with a file, its boundary drawn anew each time', async () => {
     const tape = await expectSameThrice(async () => {
       const form = new FormData()

@@ -8,6 +8,7 @@ import { onceInProcess } from '../patch.ts'
 import { asTargeted } from '../shape.ts'
 import { runHeader } from '../connection.ts'
 import { besideOf, hearAnswerRead, noteOf, runOf, stackOf } from './attribution.ts'
+import { keepBodies } from './bodied-request.ts'
 import { Context } from './context.ts'
 import { isAboutConnection, isControlledBy } from './expected-http.ts'
 import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
@@ -17,6 +18,7 @@ import { currentResponder, type ExchangeControl, type ExchangeSink, type LiveReq
 /** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
 export function interceptHttp(): void {
   onceInProcess('intercept.http', () => {
+    keepBodies()
     const interceptor = new HttpRequestInterceptor()
     // oxlint-disable-next-line no-misused-promises -- the interceptor waits for what a listener returns
     interceptor.on('request', async ({ request, controller }) => {
