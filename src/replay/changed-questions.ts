@@ -61,7 +61,7 @@ function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
 
 /** What a model is sent is not compared there: a service or a process was asked. */
 function isOfNoModel({ class: name, path }: Drift): boolean {
-  return name === 'headers' && (path === 'accept' || path === 'cwd' || path.startsWith('env.'))
+  return name === 'headers' && (path === 'accept' || path === 'command' || path === 'cwd' || path.startsWith('env.'))
 }
 
 /** Both hosts, where that is all that is another one. */

@@ -813,7 +813,8 @@ export class ReplayRun {
   /** The recorded start of a child, of several the one with the same settings; others make it another question. */
   #takeSpawn(command: readonly string[], settings: ChildSettings): SpawnEvent | undefined {
     const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: settings.cwd }))
-    const changes = same.map((event) => settingsChanged(event, settings, this.redactor, optionsNoted(this.tape)))
+    const live = { ...settings, command }
+    const changes = same.map((event) => settingsChanged(event, live, this.redactor, optionsNoted(this.tape)))
     const at = Math.max(
       changes.findIndex((found) => found.length === 0),
       0,

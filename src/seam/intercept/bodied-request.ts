@@ -7,7 +7,7 @@ function isBodiless(method: string): boolean {
 
 /** A request as the interceptor makes it: under every method with the body that its headers state. */
 class BodiedRequest extends Request {
-  constructor(input: RequestInfo | URL, init: RequestInit = {}) {
+  constructor(input: string | URL | Request, init: RequestInit = {}) {
     const { method = 'GET', headers, body, ...others } = init
     const stated = new Headers(headers)
     const isBodied = body != null && (stated.has('content-length') || stated.has('transfer-encoding'))
@@ -18,14 +18,11 @@ class BodiedRequest extends Request {
       named(this, method)
     }
   }
-
-  override clone(): Request {
-    return named(super.clone(), this.method)
-  }
 }
 
 function named(request: Request, method: string): Request {
-  return request.method === method ? request : Object.defineProperty(request, 'method', { value: method })
+  const clone = request.clone.bind(request)
+  return Object.defineProperties(request, { method: { value: method }, clone: { value: () => named(clone(), method) } })
 }
 
 /** Makes the interceptor keep the bodies of `GET` and `HEAD`. */
