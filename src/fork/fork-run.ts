@@ -27,13 +27,7 @@ import { RecordedBudget } from '../replay/recorded-budget.ts'
 import { sameCommand, spawnsOf } from '../replay/commands.ts'
 import { gateItems, pushItems } from '../replay/run.ts'
 import { type SharedAnswer, type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
-import {
-  type CallState,
-  type ExchangeState,
-  questionOf,
-  type StepState,
-  stepStates,
-} from '../match/step.ts'
+import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from '../match/step.ts'
 import { requestCuts } from '../match/cut-request.ts'
 import type { Drift, SharedRequest } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'

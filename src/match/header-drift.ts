@@ -1,5 +1,6 @@
-import { type HeaderMeaning, meaningOfHeader, type Redactor } from '../privacy/index.ts'
-import type { HeaderPair, Tape } from '../tape/index.ts'
+import { falseCoding, type HeaderMeaning, meaningOfHeader, type Redactor } from '../privacy/index.ts'
+import type { LiveRequest } from '../seam/intercept/index.ts'
+import { type ExchangeEvent, type HeaderPair, requestBytes, type Tape } from '../tape/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { sentToName, trailersName } from '../seam/shape.ts'
 import { originOf } from './address.ts'
@@ -126,6 +127,25 @@ export function headerDrift(
   for (const [name] of live) look(name)
   // Which comes first must not hang on how a client sorts them.
   return found?.sort((a, b) => (a.path < b.path ? -1 : 1)) ?? none
+}
+
+/**
+ * What a request states of a body that is not packed so. Else `content-encoding` is compared with the body, which is unpacked by it; of
+ * one that is cut or could not be searched there is nothing to look at.
+ */
+export function codingDrift(
+  event: ExchangeEvent,
+  live: Pick<LiveRequest, 'headers' | 'body'>,
+  { isWhole = false }: HeaderComparison,
+): readonly FoundDrift[] {
+  const { headers, whole, unsearched, coded } = event.request
+  // Of a tape from elsewhere it is unknown whether its bodies were packed.
+  if (!isWhole || whole !== undefined || unsearched !== undefined) return none
+  const recorded = coded === undefined ? falseCoding(headers, requestBytes(event)) : undefined
+  const now = falseCoding(live.headers, live.body)
+  if (recorded === now) return none
+  const part = 'header content-encoding'
+  return [{ class: 'headers', path: 'content-encoding', part, recorded: recorded ?? '(none)', live: now ?? '(none)' }]
 }
 
 /**

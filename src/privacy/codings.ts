@@ -31,6 +31,18 @@ export function codingOf(headers: readonly (readonly [name: string, value: strin
 
 const codingName = 'content-encoding'
 
+/** The coding that headers state of a body which does not have it: no server can unpack it. */
+export function falseCoding(
+  headers: readonly (readonly [name: string, value: string])[],
+  body: Buffer,
+): string | undefined {
+  const stated = codingOf(headers)
+  if (stated === undefined || body.length === 0) return undefined
+  const unpacked = unpack(body, stated)
+  const isFalse = 'plain' in unpacked && unpacked.codings.length === 0 && !/^[\s,]*(?:identity[\s,]*)*$/i.test(stated)
+  return isFalse ? stated : undefined
+}
+
 /** Whether headers state a body of which a part can be neither unpacked nor read as frames. */
 export function isPackedBy(headers: readonly (readonly [name: string, value: string])[]): boolean {
   return headers.some(([name, value]) =>

@@ -59,9 +59,11 @@ function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
   }
 }
 
+const ofNoModel: ReadonlySet<string> = new Set(['accept', 'command', 'content-encoding', 'cwd'])
+
 /** What a model is sent is not compared there: a service or a process was asked. */
 function isOfNoModel({ class: name, path }: Drift): boolean {
-  return name === 'headers' && (path === 'accept' || path === 'command' || path === 'cwd' || path.startsWith('env.'))
+  return name === 'headers' && (ofNoModel.has(path) || path.startsWith('env.'))
 }
 
 /** Both hosts, where that is all that is another one. */

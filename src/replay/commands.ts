@@ -45,12 +45,14 @@ function onMachine(path: string): string {
   if (installed !== undefined) return installed
   const temporary = without(path, slashed(tmpdir())) ?? temporaryFolder.exec(path)?.[1]
   // Under a name of its own: `mkdtemp` ends it with six letters, and others put the number of the process before them.
-  if (temporary !== undefined) return temporary.replace(/^([^/]+?)[^/]{6}\//, (_, name: string) => `${name.replace(/\d+/g, '')}/`)
+  if (temporary !== undefined)
+    return temporary.replace(/^([^/]+?)[^/]{6}\//, (_, name: string) => `${name.replace(/\d+/g, '')}/`)
   const ofUser = without(path, slashed(homedir())) ?? userFolder.exec(path)?.[1]
   return ofUser === undefined ? path : `~/${ofUser}`
 }
 
-const temporaryFolder = /^(?:(?:\/private)?(?:\/var)?\/tmp|(?:\/private)?\/var\/folders\/\w+\/\w+\/T|.*\/AppData\/Local\/Temp)\/(.*)/
+const temporaryFolder =
+  /^(?:(?:\/private)?(?:\/var)?\/tmp|(?:\/private)?\/var\/folders\/\w+\/\w+\/T|.*\/AppData\/Local\/Temp)\/(.*)/
 const userFolder = /^(?:(?:[A-Za-z]:)?\/(?:home|Users)\/[^/]+|\/root|~)\/(.*)/
 
 function without(path: string, folder: string): string | undefined {

@@ -6,7 +6,7 @@ import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/
 import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
 import { isHostNoted, isUnnoted } from '../match/asked-url.ts'
 import type { GateItem } from '../match/delivery.ts'
-import { headerDrift } from '../match/header-drift.ts'
+import { codingDrift, headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
 import { hasKey, otherKeyOfCall } from '../match/idempotency.ts'
@@ -88,6 +88,7 @@ export function serveExchange(
     ...answer.drift,
     ...(subprotocol ? [subprotocol] : []),
     ...otherKey,
+    ...codingDrift(step.event, live, run.comparison(step, live.via)),
     // What is accepted goes with the form.
     ...(other === undefined ? told : told.filter((found) => found.path !== 'accept' || found.class !== 'encoding')),
     ...(subprotocol || !isHostNoted(run.tape) ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),

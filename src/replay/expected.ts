@@ -1,3 +1,4 @@
+import { codingOf } from '../privacy/index.ts'
 import type { KnownRequest, LiveRequest, Pairs, StatedRequest } from '../seam/intercept/index.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import type { FoundDrift } from '../match/matcher.ts'
@@ -92,6 +93,7 @@ export class ExpectedRequest {
     // What was made in between may have changed who asks, what is due and which host stands for which.
     if (foreseen.made !== made || step.taken || !isPlain || !this.#run.isAskedAt(url)) return undefined
     if (step.event.response?.unsearched !== undefined) return undefined
+    if (codingOf(headers) !== undefined || codingOf(step.event.request.headers) !== undefined) return undefined
     if (foreseen.isAsBefore) return foreseen
     return hasKey(headers) || steadyBoundary(headers, nothing).headers !== headers ? undefined : foreseen
   }

@@ -211,8 +211,7 @@ export class HiddenParts {
   ofOutcome(outcome: RunOutcome): readonly NotCompared[] {
     const { json, parts } = this.#find(outcome.status === 'returned' ? outcome.value : outcome.error)
     // Of an error only data is compared, and all of that is on the tape.
-    if (outcome.status === 'threw' && at(json, '$type') === 'error')
-      return this.#ofError(uncomparedParts(json))
+    if (outcome.status === 'threw' && at(json, '$type') === 'error') return this.#ofError(uncomparedParts(json))
     const ended = this.#tape.close?.outcome
     const recorded = ended?.status === 'returned' ? ended.value : undefined
     const isUnheard = recorded !== undefined && withRecordedParts(recorded, json) !== json

@@ -194,7 +194,11 @@ describe('harvest patch', () => {
     const promoted = await harvest(['promote', 'kept', '--as', 'keeps', '--unverified'], { cwd })
     expect(promoted).toMatchObject({ code: 0 })
     const changed = ['kept', '--set', 'input.order_id=B-2']
-    for (const line of [['patch', ...changed], ['fork', ...changed], ['rerun', 'keeps']]) {
+    for (const line of [
+      ['patch', ...changed],
+      ['fork', ...changed],
+      ['rerun', 'keeps'],
+    ]) {
       const words = [...line, '--live', '--cross-version']
       const { code, stderr } = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '1' } })
       expect([code, stderr]).toEqual([1, expect.stringContaining('The agent keeps state between runs') as string])

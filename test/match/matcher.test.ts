@@ -106,8 +106,7 @@ describe('request matching goes from the same to the reworded', () => {
 
   const octet = fc.integer({ min: 1, max: 255 })
   test('no query of other bytes is the same question', () => {
-    const escaped = (octets: readonly number[]) =>
-      octets.map((one) => `%${one.toString(16).padStart(2, '0')}`).join('')
+    const escaped = (octets: readonly number[]) => octets.map((one) => `%${one.toString(16).padStart(2, '0')}`).join('')
     fc.assert(
       fc.property(fc.array(octet, { minLength: 1, maxLength: 5 }), fc.nat({ max: 4 }), octet, (octets, at, other) => {
         const url = (given: readonly number[]) => ({ method: 'GET', url: `https://shop.test/a?b=${escaped(given)}` })

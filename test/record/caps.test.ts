@@ -213,7 +213,13 @@ describe('a body larger than its cap', () => {
 
   test('of a request that is packed is compared by its size and its digest', async () => {
     const noise = (seed: string): Buffer =>
-      Buffer.concat(Array.from({ length: 40_000 }, (_, n) => createHash('sha512').update(seed + n).digest()))
+      Buffer.concat(
+        Array.from({ length: 40_000 }, (_, n) =>
+          createHash('sha512')
+            .update(seed + n)
+            .digest(),
+        ),
+      )
     const sends = (packed: Buffer) => async () =>
       (
         await fetch(`${origin.base}/small?10`, {

@@ -146,6 +146,32 @@ describe('request bodies of every kind are recorded whole, and replayed byte-equ
     expect(exchanges(tape)[0]!.method).toBe(method)
   })
 
+  test('a content-encoding that the body does not have is compared, and any other one is not', async () => {
+    const post = (body: string | Buffer, coding?: string) => async () => {
+      const headers = { 'content-type': 'text/plain', ...(coding !== undefined && { 'content-encoding': coding }) }
+      return (await fetch(`${base}/204`, { method: 'POST', headers, body: new Uint8Array(Buffer.from(body)) })).status
+    }
+    const [plain, packed] = ['some text', gzipSync('some text')]
+    const drift = async (tape: Tape, agent: () => Promise<number>) => {
+      const run = await replayTape(tape, agent)
+      expect(run.problems).toEqual([])
+      return run.drift.map(({ class: name, path, recorded, live }) => [name, path, recorded, live])
+    }
+    const [ofPlain, ofPacked, ofFalse] = [
+      await expectSameThrice(post(plain)),
+      await expectSameThrice(post(packed, 'gzip')),
+      await expectSameThrice(post(plain, 'gzip')),
+    ]
+    const isNew = [['headers', 'content-encoding', '(none)', 'gzip']]
+    expect(await drift(ofPlain, post(plain, 'gzip'))).toEqual(isNew)
+    expect(await drift(ofPacked, post(plain, 'gzip'))).toEqual(isNew)
+    expect(await drift(ofFalse, post(plain))).toEqual([['headers', 'content-encoding', 'gzip', '(none)']])
+    expect(await drift(ofFalse, post(plain, 'br'))).toEqual([['headers', 'content-encoding', 'gzip', 'br']])
+    expect(await drift(ofPacked, post(plain))).toEqual([])
+    expect(await drift(ofPlain, post(packed, 'gzip'))).toEqual([])
+    expect(await drift(ofPlain, post(plain, 'identity'))).toEqual([])
+  })
+
   test('a form with a boundary of one letter is compared without it, and with all its other letters', async () => {
     const post = (boundary: string, text: string) => async () => {
       const body = `--${boundary}\r\ncontent-disposition: form-data; name=b\r\n\r\n${text}\r\n--${boundary}--\r\n`
