@@ -55,7 +55,7 @@ describe('a command of a child', () => {
     ['a program', '/usr/bin/python3', '/opt/python/bin/python3'],
     ['an option for a program', '--python=/usr/bin/python3', '--python=/opt/python/bin/python3'],
     ['a package', '/usr/lib/node_modules/files/index.js', '/opt/node/lib/node_modules/files/index.js'],
-    ['the home of another user', '/home/ada/acme/orders.db', '/Users/bob/acme/orders.db'],
+    ['the home of another user', '/home/ada/acme/orders.db', '/home/bob/acme/orders.db'],
     ['a temporary folder', '/tmp/orders-Xa81bQ/orders.db', '/private/var/folders/zz/zyx/T/orders-9Zb2cE/orders.db'],
     ['another checkout', `${there}/tools/sync.mjs`, `${here}/tools/sync.mjs`],
   ])('with %s has no other folder', ([, recorded, live]) => {
