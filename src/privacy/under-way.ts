@@ -26,11 +26,10 @@ export function settledEnd(text: string, version: number): number {
   for (const pieces of streamedTexts(text, version)) {
     let open = pieces.reduce((sum, piece) => sum + piece.text.length, 0)
     const settled = settledIn(pieces.map((piece) => piece.text).join(''), heldBack, version)
-    for (let at = pieces.length - 1; at >= 0 && open > settled; at--) {
-      const { start, text: piece } = pieces[at]!
-      end = Math.min(end, text.lastIndexOf('\n', start) + 1)
-      open -= piece.length
-    }
+    let first = pieces.length
+    while (first > 0 && open > settled) open -= pieces[--first]!.text.length
+    // Looked for once: a line may have many pieces.
+    if (first < pieces.length) end = Math.min(end, text.lastIndexOf('\n', pieces[first]!.start) + 1)
   }
   return end
 }
@@ -49,17 +48,25 @@ const event = /^(?:(?:data: ?)?\{.*\}|event: ?[\w.-]{1,80}|)\r?$/
 /** An option in quotes, or as an item of YAML: the program it is for may follow its list. */
 const listedOption = /["'>]-[A-Za-z]|- -\w/
 
-const valueField = new RegExp(String.raw`\\*["']?\b(?:${valueFields})\\*["']?\s{0,8}[:=]\s{0,8}(\\*["'])`, 'g')
+const valueField = new RegExp(String.raw`\b(?:${valueFields})\\*["']?\s{0,8}[:=]\s{0,8}(\\*["'])`, 'g')
 
 /** Where a value begins whose name may stand behind it: it has not ended, or a little before the end. Longer ones have none. */
 function openValue(text: string): number {
-  valueField.lastIndex = 0
+  let from = (valueField.lastIndex = 0)
   for (let match = valueField.exec(text); match !== null; match = valueField.exec(text)) {
     const end = closingQuote(text, valueField.lastIndex, match[1]!)
-    if (end > text.length - heldBackRaw && text.length - match.index <= farthest) return match.index
-    valueField.lastIndex = end
+    const start = beforeQuote(text, match.index, from)
+    if (end > text.length - heldBackRaw && text.length - start <= farthest) return start
+    valueField.lastIndex = from = end
   }
   return text.length
+}
+
+/** Where the quote before a name begins, with its backslashes, which a pattern would count again from each of them. */
+function beforeQuote(text: string, name: number, from: number): number {
+  let start = name > from && /["']/.test(text[name - 1]!) ? name - 1 : name
+  while (start > from && text[start - 1] === '\\') start--
+  return start
 }
 
 /** How much of a text is settled that is read as one. */
@@ -75,8 +82,8 @@ function cut(text: string, most: number): number {
 
 function cutAtWord(text: string, most: number): number {
   const tail = text.slice(-most)
-  if (prose.test(tail)) return text.search(/\S*$/)
-  let end = Math.max(0, text.length - most)
-  while (end > 0 && !breaks.test(text[end - 1]!)) end--
+  const [stop, from] = prose.test(tail) ? [/\s/, text.length] : [breaks, Math.max(0, text.length - most)]
+  let end = from
+  while (end > 0 && !stop.test(text[end - 1]!)) end--
   return end
 }
