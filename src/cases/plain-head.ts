@@ -12,7 +12,7 @@ export interface PlainHead {
  */
 export function plainHead(text: string): PlainHead {
   // A text that begins otherwise may be a flow collection: there a line may begin with anything.
-  if (!/^(?:\s*(?:#.*)?\r?\n)*[a-z]+:/.test(text)) return {}
+  if (!/^(?:[^\S\n]*(?:#[^\n]*)?\n)*[a-z]+:/.test(text)) return {}
   const id = plainWord(text, 'case')
   const agent = plainWord(text, 'agent')
   const tape = plainWord(text, 'tape')

@@ -11,7 +11,7 @@ export function neutral(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
     .replace(unprintable, escaped)
-    .replace(/^(\s*):(?=:)/gm, '$1\\x3a')
+    .replace(/^([^\S\n]*):(?=:)/gm, '$1\\x3a')
     .replace(/#(?=#(?:\[|vso\[|teamcity\[))/gi, '\\x23')
     .replaceAll('\n', '\n| ')
 }
@@ -23,7 +23,7 @@ const words = /^(?! *:)[ !"$-~]*$/
 export function neutralLine(text: string, max = 120): string {
   if (text.length <= max && words.test(text)) return text
   // What is cut away need not be escaped; a tape may hold megabytes.
-  const line = neutral(text.slice(0, max + 1).replace(/\s*[\r\n]\s*/g, '⏎'))
+  const line = neutral(text.slice(0, max + 1).replace(/(?<!\s)\s*[\r\n]\s*/g, '⏎'))
   return line.length > max ? `${line.slice(0, max - 1)}…` : line
 }
 

@@ -49,7 +49,7 @@ function isExact(number: string): boolean {
 function decimal(number: string): string {
   const [, sign, whole = '', part = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
   const digits = (whole + part).replace(/^0+/, '')
-  const short = digits.replace(/0+$/, '')
+  const short = digits.replace(/(?<!0)0+$/, '')
   return short === ''
     ? `${sign}0`
     : `${sign}${short}e${BigInt(power) - BigInt(part.length - (digits.length - short.length))}`

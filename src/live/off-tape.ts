@@ -99,5 +99,7 @@ export function toAllow(reached: string): string {
 /** Kind and target of what such a run may not reach, by why it has no grade or by what was said of it; `undefined`: not that. */
 export function blockedIn(because: string): string | undefined {
   if (!because.includes(blocked)) return undefined
-  return /: (\S+ .+) \(HARVEST_NOT_RECORDED\)$/.exec(because)?.[1] ?? /^\s*asked\s+(.+)$/m.exec(because)?.[1]
+  const end = ' (HARVEST_NOT_RECORDED)'
+  const said = because.endsWith(end) ? because.slice(because.lastIndexOf('\n') + 1, -end.length) : ''
+  return /: (\S+ .+)$/.exec(said)?.[1] ?? /^[ \t]*asked\s+(.+)$/m.exec(because)?.[1]
 }

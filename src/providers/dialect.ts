@@ -10,9 +10,13 @@ export interface Address {
   readonly model?: string
 }
 
+/** A longer one names no model: a pattern would search all of it behind each `/models/`. */
+const longestPath = 4096
+
 /** The path of a URL and the model it names, if it does. Never throws. */
 export function readAddress(url: string): Address {
   const path = decode(pathOf(url))
+  if (path.length > longestPath) return { path }
   const model =
     /\/models\/(.+?):[a-zA-Z]+$/.exec(path)?.[1] ??
     /\/(?:tunedModels|endpoints)\/([^/:]+):[a-zA-Z]+$/.exec(path)?.[1] ??
@@ -27,7 +31,7 @@ export function readAddress(url: string): Address {
 function pathOf(url: string): string {
   const withoutQuery = /^[^?#]*/.exec(url)?.[0] ?? ''
   const withoutHost = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(.*)$/is.exec(withoutQuery)?.[1] ?? withoutQuery
-  return withoutHost.replace(/\/+$/, '')
+  return withoutHost.replace(/(?<!\/)\/+$/, '')
 }
 
 function decode(path: string): string {
@@ -250,7 +254,7 @@ function hasEmbeddingInput(body: JsonMap): boolean {
 }
 
 function isInvoke(path: string): boolean {
-  return /\/model\/.+\/invoke(-with-response-stream)?$/.test(path)
+  return path.length <= longestPath && /\/model\/.+\/invoke(-with-response-stream)?$/.test(path)
 }
 
 /** Bodies of Bedrock's model-specific `invoke` that no other rule knew. */

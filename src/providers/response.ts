@@ -57,7 +57,7 @@ export function readKeptResponse(
   }
   // The torn end of a stream is no event of an unknown type; a body that is nothing else is (an HTML page, say).
   if (values.length === 0 && response.status < 400) draft.unknownEvents += unreadable
-  if (response.status >= 400) draft.error ??= response.errorType?.replace(/:.*$/, '') || `http_${response.status}`
+  if (response.status >= 400) draft.error ??= response.errorType?.replace(/:.*$/s, '') || `http_${response.status}`
   draft.usage.inputTokens ??= countIn(response.tokens?.input)
   draft.usage.outputTokens ??= countIn(response.tokens?.output)
   return { response: finishDraft(draft), keptAs: draft.keptAs }

@@ -19,7 +19,7 @@ export function terminalWidth(): number {
  * with `| `; what was only wrapped is indented. What does not fit is counted: `… 34 more lines`.
  */
 export function foldText(recorded: string, { width, lines = Infinity }: Room): readonly string[] {
-  const text = recorded.replace(/\r\n?/g, '\n').replace(/\n+$/, '')
+  const text = recorded.replace(/\r\n?/g, '\n').replace(/(?<!\n)\n+$/, '')
   const rows: string[] = []
   for (let from = 0; from <= text.length; ) {
     const end = endOfLine(text, from)

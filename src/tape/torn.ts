@@ -7,7 +7,7 @@ import { tapeFault } from './errors.ts'
  * line, to say what is wrong with it.
  */
 export function isTorn(text: string): boolean {
-  const written = text.replace(/\0+$/, '')
+  const written = text.replace(/(?<!\0)\0+$/, '')
   return written === '' || (written.startsWith('{') && !endsAsObject(written))
 }
 

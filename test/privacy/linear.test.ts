@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/tape/index.ts'
+import { plainHead } from '../../src/cases/index.ts'
+import { neutral, neutralLine } from '../../src/errors/index.ts'
+import { readRecordings } from '../../src/importers/read.ts'
+import { addressed } from '../../src/importers/runs/group-chat.ts'
+import { blockedIn } from '../../src/live/off-tape.ts'
 import { columnTriggers } from '../../src/privacy/columns.ts'
 import { commandTriggers } from '../../src/privacy/commands.ts'
 import { builtInFamilies } from '../../src/privacy/families.ts'
@@ -15,6 +20,10 @@ import { sqlTriggers } from '../../src/privacy/sql.ts'
 import { shapeTriggersOf, tokensOf } from '../../src/privacy/tokens.ts'
 import { Spellings } from '../../src/privacy/views.ts'
 import { Walk } from '../../src/privacy/walk.ts'
+import { readAddress } from '../../src/providers/index.ts'
+import { foldText } from '../../src/report/fold.ts'
+import { listens } from '../../src/seam/clients/pg.ts'
+import { isTorn } from '../../src/tape/torn.ts'
 import { eventStream } from './arbitrary.ts'
 
 /*
@@ -241,6 +250,41 @@ test.each([
     least(1 << 12)
     expect(least(1 << 15) / Math.max(0.5, least(1 << 13))).toBeLessThan(9)
   }
+})
+
+/** What commands read of a file that another wrote, by what it is read as. */
+const foreign: Readonly<Record<string, readonly [(length: number) => string, (text: string) => unknown]>> = {
+  'blank lines before a case': [(length) => `${'\n'.repeat(length)}!`, plainHead],
+  'comments before a case': [(length) => `${' \n#\n'.repeat(length / 4)}!`, plainHead],
+  'blank lines on a terminal': [(length) => `${'\n'.repeat(length)}ä`, neutral],
+  'blanks on a terminal': [(length) => `${' '.repeat(length)}ä`, (text) => neutralLine(text, text.length)],
+  'blank lines in a table': [(length) => `${'\n'.repeat(length)}ä`, (text) => foldText(text, { width: 80, lines: 3 })],
+  'comments before a statement': [(length) => `${'/**/'.repeat(length / 4)}select`, listens],
+  'receivers in the name of a speaker': [(length) => 'x (->'.repeat(length / 5), addressed],
+  'zero bytes in a line of a tape': [(length) => `{${'\0'.repeat(length)}x`, isTorn],
+  'slashes of a URL': [(length) => `https://x.example${'/'.repeat(length)}x`, readAddress],
+  'models in a URL': [(length) => `https://x.example${'/models/a:'.repeat(length / 10)}1`, readAddress],
+  'why a run was refused': [
+    (length) => `Blocked real I/O that harvest() does not allow${': a b'.repeat(length / 5)}`,
+    blockedIn,
+  ],
+  'blank lines in a command of an import': [
+    (length) => {
+      const content = `\`\`\`bash${'\n'.repeat(length)}x`
+      return JSON.stringify({ info: { mini_version: '1' }, messages: [{ role: 'assistant', content }] })
+    },
+    (text) => readRecordings({ file: 'a.json', bytes: Buffer.from(text) }),
+  ],
+}
+
+test.each(Object.entries(foreign))('time grows with what a file holds, not with its square: %s', (_, [make, read]) => {
+  const [less, more] = [make(short >> 3), make(long >> 3)]
+  read(make(20))
+  const base = Math.max(
+    cpuMs(() => read(less)),
+    1,
+  )
+  expect(cpuMs(() => read(more)) / base).toBeLessThan(40)
 })
 
 function cpuMs(run: () => unknown): number {

@@ -102,7 +102,8 @@ export const miniSweAgent: ForeignFormat = {
   },
 }
 
-const block = /```(?:mswea_bash_command|bash)\s*\n([\s\S]*?)\n?```/
+// The blank lines are taken whole: for each one given back the rest of the text would be searched again.
+const block = /```(?:mswea_bash_command|bash)(?=(?<blank>\s*\n))\k<blank>(?<command>[\s\S]*?)\n?```/
 
 function hasMiniBlock(message: Cursor): boolean {
   return (
@@ -116,7 +117,9 @@ function blockSteps(messages: readonly Cursor[]): readonly ForeignStep[] {
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i]!
     const command =
-      message.at('role').value === 'assistant' ? block.exec(message.at('content').maybeText ?? '')?.[1] : undefined
+      message.at('role').value === 'assistant'
+        ? block.exec(message.at('content').maybeText ?? '')?.groups?.['command']
+        : undefined
     if (command === undefined) {
       steps.push(...conversationSteps([message]))
       continue
