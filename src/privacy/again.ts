@@ -16,6 +16,7 @@ import {
   type TapeHeader,
   type WrittenLine,
 } from '../tape/index.ts'
+import { redactedChanges } from './changes.ts'
 import { codingOf } from './codings.ts'
 import type { LateRedactor, Redactor } from './redactor.ts'
 
@@ -82,6 +83,10 @@ function headerAgain(header: TapeHeader, redactor: LateRedactor): TapeHeader {
 export function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent {
   if (event.kind === 'draws') return event
   if (event.kind === 'push') return { ...event, ...pushedAgain(event, redactor) }
+  if ('wrote' in event && event.wrote !== undefined) {
+    const wrote = redactedChanges(event.wrote, (value) => asJson(redactor, value))
+    return { ...namedAgain({ ...event, wrote: [] }, redactor), wrote }
+  }
   if (event.kind !== 'exchange') return namedAgain(event, redactor)
   const { url, error, request, response } = event
   return {

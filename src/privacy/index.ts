@@ -1,6 +1,7 @@
 export { eventAgain, lateIn, lineAgain, redactedAgain, withoutLate } from './again.ts'
 export { isKeyNumber, keysIn, lateInQuery, sameForm, signedFor, someKey, withoutKeyNumbers } from './credentials.ts'
 export { CappedBody, type CutBody, type Piece } from './capped-body.ts'
+export { changeInPlace, redactedChanges } from './changes.ts'
 export { codingOf, falseCoding, isPackedBy, type Unsearched } from './codings.ts'
 export { cappedValue, type Cutting, holdsPlaceholders, jsonSize, redactedValue } from './cut-value.ts'
 export { cutOverlap, type KeptSides, redactSides } from './cut.ts'

@@ -4,9 +4,10 @@ import type { Observer } from '../seam/observe/observer.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
+import { redactedChanges } from '../privacy/index.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { observe } from './answer.ts'
-import { contextChanges, withValues, type WrittenChange } from './context-changes.ts'
+import { contextChanges, type WrittenChange } from './context-changes.ts'
 import { CallLosses, notGivenBack } from './losses.ts'
 import type { AtOnceCalls } from './at-once.ts'
 import type { Arriving, CallRecording } from './recording.ts'
@@ -111,7 +112,7 @@ function written(run: CallRecording, { context }: SeamCall, before: Json | undef
     return typeof there === 'object' && there !== null ? [path, {}] : change
   })
   if (changes.length === 0) return {}
-  return { wrote: withValues(changes, (value) => run.clean(value)) }
+  return { wrote: redactedChanges(changes, (value) => run.clean(value)) }
 }
 
 function driverOf({ driver }: SeamCall): Pick<CallEvent, 'driver'> {

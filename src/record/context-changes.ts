@@ -22,8 +22,3 @@ function isPlain(value: Json): value is { readonly [name: string]: Json } {
 function field(value: { readonly [name: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
-
-/** The same changes with other values. */
-export function withValues(changes: readonly WrittenChange[], other: (value: Json) => Json): readonly WrittenChange[] {
-  return changes.map(([path, value]): WrittenChange => (value === undefined ? [path] : [path, other(value)]))
-}

@@ -1,6 +1,6 @@
 // Over 300 lines: one run in memory: each thing that happens, and how it is written later.
 import type { HarvestError } from '../errors/index.ts'
-import { cappedValue, type Cutting, jsonSize, type Redactor } from '../privacy/index.ts'
+import { cappedValue, type Cutting, jsonSize, redactedChanges, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import type { BodyUse } from '../seam/reading.ts'
@@ -15,7 +15,6 @@ import {
   type Moment,
   type Outcome,
 } from '../tape/index.ts'
-import { withValues } from './context-changes.ts'
 import { HeldExchange } from './held-exchange.ts'
 import type { HeldRuns } from './hold.ts'
 import type { RunAccount, RunHandle, RetentionDecision } from './run-stats.ts'
@@ -499,7 +498,7 @@ function redactedAnswer(said: Partial<CallEvent>, recorded: RecordedRun): Partia
     ...said,
     ...(result === undefined ? {} : { result: recorded.clean(result) }),
     ...(error === undefined ? {} : { error: recorded.clean(error) }),
-    ...(wrote === undefined ? {} : { wrote: withValues(wrote, (value) => recorded.clean(value)) }),
+    ...(wrote === undefined ? {} : { wrote: redactedChanges(wrote, (value) => recorded.clean(value)) }),
     ...(told === undefined ? {} : { told: told.map((one) => recorded.clean(one)) }),
     ...(yields === undefined
       ? {}

@@ -1,6 +1,14 @@
 import { neutralLine } from '../errors/index.ts'
-import { codingOf, eventAgain, type LateRedactor, redactedAgain, type Redactor } from '../privacy/index.ts'
 import {
+  changeInPlace,
+  codingOf,
+  eventAgain,
+  type LateRedactor,
+  redactedAgain,
+  type Redactor,
+} from '../privacy/index.ts'
+import {
+  type CallEvent,
   type HeaderPair,
   type Json,
   parseTapeLines,
@@ -84,7 +92,7 @@ class SecretSearch {
     for (const kind of kinds) this.#found.push([line, kind])
     this.#events.add(event.n)
     // What a name tells here is looked for in all of the tape.
-    this.#redactor.json(event as Json)
+    this.#redactor.json(inPlace(event) as unknown as Json)
   }
 
   in(tape: Tape): readonly SecretFound[] {
@@ -121,11 +129,24 @@ class SecretSearch {
 function kindsOnLine(line: string, event: Headed, redactor: Redactor): readonly string[] {
   // The pieces of an answer are left out: cut anywhere, half a word can look like something it is not.
   const { response } = event
+  const placed = inPlace(event)
+  if (placed !== event) {
+    const text = JSON.stringify(placed)
+    return kindsIn(text, placed, text, redactor)
+  }
   if (response?.chunks === undefined) return kindsIn(line, event, undefined, redactor)
   const { chunks: _, ...rest } = response
   const whole = { ...event, response: rest }
   const written = JSON.stringify(whole)
   return kindsIn(written, whole, written, redactor)
+}
+
+/** What a tool wrote into its context is searched as it was redacted. */
+function inPlace(event: Headed): Headed {
+  const { wrote } = event
+  // Of other events the field may hold anything.
+  if (!Array.isArray(wrote) || !wrote.every((one) => Array.isArray(one) && Array.isArray(one[0]))) return event
+  return { ...event, wrote: (wrote as NonNullable<CallEvent['wrote']>).map(changeInPlace) }
 }
 
 /** @param written - the text, where it is how `JSON.stringify` writes the event */
@@ -154,6 +175,7 @@ function isOpen([name, value]: HeaderPair, [shown]: readonly HeaderPair[], redac
 /** As much of a line as matters here. */
 interface Headed {
   readonly n?: unknown
+  readonly wrote?: unknown
   readonly request?: { readonly headers?: readonly HeaderPair[]; readonly body?: unknown }
   readonly response?: { readonly headers?: readonly HeaderPair[]; readonly chunks?: unknown }
 }

@@ -4,8 +4,10 @@ import { RequestContext } from '@mastra/core/request-context'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { contextChanges } from '../../src/record/context-changes.ts'
+import { createRedactor, withoutLate } from '../../src/privacy/index.ts'
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { installReplay, replayTape, type ReplayResult } from '../../src/replay/index.ts'
+import { secretsIn } from '../../src/recordings/secrets.ts'
 import { writeContext } from '../../src/seam/tool-context.ts'
 import { type CallEvent, type Json, readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -344,6 +346,49 @@ test('what a tape says was written reaches no prototype', () => {
   ])
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   expect(Object.getPrototypeOf(target.own)).toBe(Object.prototype)
+})
+
+describe('a secret a tool wrote into its context', () => {
+  const login = (context: object): Promise<unknown> => {
+    type Options = { readonly experimental_context: { session: Record<string, string>; users: Record<string, string> } }
+    const made = tools({
+      login: {
+        execute: (_: object, { experimental_context: { session, users } }: Options) => {
+          session['password'] = 'lemon tart'
+          users['anna@shop.test'] = 'pro'
+          return 'ok'
+        },
+      },
+    })
+    return Promise.resolve(made.login.execute({}, { experimental_context: context as Options['experimental_context'] }))
+  }
+  const agent = (): Promise<unknown> => login({ session: { id: '7' }, users: { bob: 'free' } })
+  const wroteOf = ({ events }: Tape): unknown => (events[0] as CallEvent).wrote
+  const redacted = [
+    [['context', 'session', 'password'], 'redacted-secret-1'],
+    [['context', 'users', 'redacted-1@email.invalid'], 'pro'],
+  ]
+
+  test.each(['as it happens', 'at the end'])('is redacted by its name, and so is a name: %s', async (when) => {
+    const tape = await recorded(agent, when === 'at the end' ? { sample: 1e-9, keep: { tools: ['login'] } } : {})
+    expect(wroteOf(tape)).toEqual(redacted)
+    expect(codes(await replayTape(tape, agent))).toEqual([])
+    expect(secretsIn(tape, lineOf(tape), createRedactor())).toEqual([])
+  })
+
+  test('is found by `check` where it stands in clear, and is gone when the tape is redacted again', async () => {
+    const tape = await recorded(agent)
+    const wrote: CallEvent['wrote'] = [[['session', 'password'], 'lemon tart']]
+    const clear: Tape = { ...tape, events: [{ ...(tape.events[0] as CallEvent), wrote }] }
+    const redactor = createRedactor()
+    expect(secretsIn(clear, lineOf(clear), redactor).map(({ kind }) => kind)).toContain('secret')
+    redactor.json({ password: 'K7fq2Zr9Xv4Tn8Wb' })
+    const late: CallEvent['wrote'] = [[['users', 'K7fq2Zr9Xv4Tn8Wb'], 'is K7fq2Zr9Xv4Tn8Wb'], [['gone']]]
+    const again = withoutLate({ ...tape, events: [{ ...(tape.events[0] as CallEvent), wrote: late }] }, redactor)
+    expect(wroteOf(again)).toEqual([[['users', 'redacted-secret-2'], 'is redacted-secret-2'], [['gone']]])
+  })
+
+  const lineOf = ({ events }: Tape): string => events.map((event) => JSON.stringify(event)).join('\n')
 })
 
 test('changes name the smallest part that is other; lists are other as a whole', () => {
