@@ -42,3 +42,6 @@ export const ninthFinders = findersByWords(9)
 
 /** The finders of tapes with the flag `redactor-10`. */
 export const tenthFinders = findersByWords(10)
+
+/** The finders of tapes with the flag `redactor-11`. */
+export const eleventhFinders = findersByWords(11)

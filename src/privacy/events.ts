@@ -195,8 +195,25 @@ const isNumber = /^(?:card|iban|phone|ssn|ip)$/
 
 const fieldOfEvents = /^(?:data|event|id|retry|:)/
 
+/** What may stand before a stream: a mark of byte order, blank lines, and the sign before each JSON text of RFC 7464. */
+const beforeStream = /\ufeff?[\s\x1e]*/y
+const secondJson = /\}[^\S\r\n]*[\r\n\x1e][\s\x1e]*\{/
+const firstField = /(?:data|event|id|retry|:)/y
+const firstLine = /[0-9a-z]:["{[]/y
+
 /** Whether a text may be a stream of pieces that are read together. */
 export function isStream(text: string, version: number): boolean {
+  if (version < 12) return isStreamBefore(text, version)
+  beforeStream.lastIndex = 0
+  beforeStream.test(text)
+  const start = (firstField.lastIndex = firstLine.lastIndex = beforeStream.lastIndex)
+  if (text[start] === '{') return secondJson.test(text)
+  if (firstField.test(text)) return /[\r\n]data:/.test(text)
+  if (firstLine.test(text)) return /[\r\n][0-9a-z]:"/.test(text)
+  return text[start] === '[' && /^\[\s{0,4}\{/.test(text.slice(start, start + 6)) && text.includes('"candidates"')
+}
+
+function isStreamBefore(text: string, version: number): boolean {
   // A line feed is rare in JSON, and a brace is not.
   if (text.startsWith('{')) return text.includes('\n{') && (text.includes('}\n{') || text.includes('}\r\n{'))
   if (fieldOfEvents.test(text)) return text.includes('\ndata:')
@@ -216,19 +233,25 @@ const pieceFields =
   'content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|transcript|input|textDelta|inputTextDelta|response|completion|generated_text|output'
 const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\\n]|\\\\.){0,65536})"`, 'g')
 /** Of any field; a line of a stream of the AI SDK, `0:"…"`; a line of text behind `data:`. */
-const anyPiece = new RegExp(
-  [
-    String.raw`(?:"([\w.-]{1,64})"\s{0,8}:\s{0,8}|^([0-9a-z]):)"((?:[^"\\\n]|\\.){0,65536})"`,
-    String.raw`^data: ?"((?:[^"\\\n]|\\.){0,65536})"\r?$`,
-    String.raw`^data:(?! ?[{[][^\r\n]*[}\]]\r?$) ?([^\r\n]{1,65536})`,
-  ].join('|'),
-  'gm',
-)
+const pieceBehind = (start: string): RegExp =>
+  new RegExp(
+    [
+      String.raw`(?:"([\w.-]{1,64})"\s{0,8}:\s{0,8}|${start}([0-9a-z]):)"((?:[^"\\\n]|\\.){0,65536})"`,
+      String.raw`${start}data: ?"((?:[^"\\\n]|\\.){0,65536})"\r?$`,
+      String.raw`${start}data:(?! ?[{[][^\r\n]*[}\]]\r?$) ?([^\r\n]{1,65536})`,
+    ].join('|'),
+    'gm',
+  )
+const anyPiece = pieceBehind('^')
+const anyPieceNow = pieceBehind(String.raw`^\ufeff?`)
 /** Fields that say which event, run or item it is. */
 const ofIds = /(?:^|_)ids?$|I[dD]s?$|^(?:type|object|model|role|event|created|timestamp)$/
 const isOfModel = new RegExp(`^(?:${pieceFields}) `)
 const streamPattern =
   /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
+/** They may be of the text, as that of a tool call is, or of the piece: pieces are read together with and without regard to them. */
+const idPattern =
+  /"(?:id|tool_?call_?id|tool_?use_?id|call_?id)"\s{0,8}:\s{0,8}("(?:[^"\\\r\n]|\\.){1,128}"|\d{1,16})/gi
 
 /** The texts a stream sends in pieces, each in order. */
 export function streamedTexts(text: string, version: number): Iterable<readonly Pick<Piece, 'start' | 'text'>[]> {
@@ -241,26 +264,44 @@ const perPiece = 16
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string, version: number): Map<string, Piece[]> {
   const streams = new Map<string, Piece[]>()
-  const pattern = version < 6 ? piecePattern : anyPiece
+  const byId = new Map<string, Map<string, Piece[]>>()
+  const pattern = version < 6 ? piecePattern : version < 12 ? anyPiece : anyPieceNow
+  const lineSign = version >= 12 && !text.includes('\n') ? '\r' : '\n'
   work.done += text.length >> 3
   let lineEnd = -1
   let numbers = ''
+  let ids = ''
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const { field, raw, end, isJson } = version < 6 ? ofModel(match) : ofAny(match)
     if (version >= 6 && ofIds.test(field)) continue
     if (end > lineEnd) {
-      const lineStart = text.lastIndexOf('\n', match.index) + 1
-      const lineFeed = text.indexOf('\n', end)
+      const lineStart = text.lastIndexOf(lineSign, match.index) + 1
+      const lineFeed = text.indexOf(lineSign, end)
       lineEnd = lineFeed === -1 ? text.length : lineFeed
-      numbers = numbersIn(text.slice(lineStart, lineEnd))
+      const line = text.slice(lineStart, lineEnd)
+      numbers = valuesIn(line, streamPattern)
+      if (version >= 12) ids = valuesIn(line, idPattern)
     }
     const stream = `${field} ${numbers}`
     const pieces = streams.get(stream) ?? []
     if (pieces.length === 0) streams.set(stream, pieces)
     work.done += perPiece
-    pieces.push({ start: end - raw.length, raw, text: isJson ? textOf(raw) : raw })
+    const piece = { start: end - raw.length, raw, text: isJson ? textOf(raw) : raw }
+    pieces.push(piece)
+    if (ids === '') continue
+    const of = byId.get(stream) ?? new Map<string, Piece[]>()
+    if (of.size === 0) byId.set(stream, of)
+    const own = of.get(ids)
+    if (own === undefined) of.set(ids, [piece])
+    else own.push(piece)
   }
+  for (const [stream, of] of byId)
+    for (const [own, pieces] of of) {
+      if (pieces.length === 1 || pieces.length === streams.get(stream)!.length) continue
+      work.done += perPiece * pieces.length
+      streams.set(`${stream} ${own}`, pieces)
+    }
   return streams
 }
 
@@ -284,11 +325,11 @@ function ofAny({ 0: whole, 1: named, 2: line, 3: text, 4: data, 5: plain = '', i
   return { field: named ?? line ?? 'data', raw, end: index + start + raw.length, isJson }
 }
 
-function numbersIn(line: string): string {
-  let numbers = ''
-  streamPattern.lastIndex = 0
-  for (let match = streamPattern.exec(line); match !== null; match = streamPattern.exec(line)) numbers += `${match[1]},`
-  return numbers
+function valuesIn(line: string, pattern: RegExp): string {
+  let values = ''
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(line); match !== null; match = pattern.exec(line)) values += `${match[1]},`
+  return values
 }
 
 /** @param counts - whether a secret does that stands in one piece */

@@ -2,6 +2,7 @@ import { createContext, Script } from 'node:vm'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
   eighthRedactorFlag,
+  eleventhRedactorFlag,
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
@@ -17,6 +18,7 @@ import {
 } from '../tape/index.ts'
 import {
   eighthFinders,
+  eleventhFinders,
   fifthFinders,
   firstFinders,
   fourthFinders,
@@ -99,6 +101,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(eleventhRedactorFlag)) return eleventhFinders
   if (flags.includes(tenthRedactorFlag)) return tenthFinders
   if (flags.includes(ninthRedactorFlag)) return ninthFinders
   if (flags.includes(eighthRedactorFlag)) return eighthFinders

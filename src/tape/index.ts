@@ -27,6 +27,7 @@ export {
   seventhRedactorFlag,
   sixthRedactorFlag,
   tenthRedactorFlag,
+  eleventhRedactorFlag,
   thirdRedactorFlag,
   regionFlag,
   regionVariables,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fifthFinders } from '../../src/privacy/earlier.ts'
+import { eleventhFinders, fifthFinders } from '../../src/privacy/earlier.ts'
 import { createRedactor } from '../../src/privacy/index.ts'
 
 // Made up, and put together here so that no scanner takes them for real ones.
@@ -31,6 +31,52 @@ const streams: Readonly<Record<string, (pieces: readonly string[]) => string>> =
   'tokens with their probabilities': (pieces) =>
     events(pieces.map((token) => ({ choices: [{ delta: { content: token }, logprobs: [{ token, logprob: -1 }] }] }))),
 }
+
+/** Other ways in which a stream may begin, and in which its lines may end. */
+const forms: Readonly<Record<string, (pieces: readonly string[]) => string>> = {
+  'events behind a blank line': (pieces) => `\n${events(pieces.map((delta) => ({ delta })))}`,
+  'events whose lines end as in HTTP': (pieces) =>
+    `\r\n${events(pieces.map((delta) => ({ delta }))).replaceAll('\n', '\r\n')}`,
+  'events behind a mark of byte order': (pieces) => `\ufeff${events(pieces.map((delta) => ({ delta })))}`,
+  'text behind a mark of byte order': (pieces) => `\ufeff${pieces.map((piece) => `data: ${piece}\n\n`).join('')}`,
+  'events whose lines end with a carriage return': (pieces) =>
+    events(
+      pieces
+        .map((delta, at) => [
+          { delta, index: 0 },
+          { delta: `other words ${at}`, index: 1 },
+        ])
+        .flat(),
+    ).replaceAll('\n', '\r'),
+  'JSON lines behind a blank line': (pieces) => `\n${pieces.map((t) => `${JSON.stringify({ t })}\n`).join('')}`,
+  'JSON lines with blank lines between': (pieces) => pieces.map((t) => `${JSON.stringify({ t })}\r\n\r\n`).join(''),
+  'a sequence of JSON texts': (pieces) => pieces.map((t) => `\u001e${JSON.stringify({ t })}\n`).join(''),
+  ...Object.fromEntries(
+    ['id', 'toolCallId', 'tool_call_id', 'call_id'].map((name) => [
+      `two tool calls in turn, by ${name}`,
+      (pieces: readonly string[]) =>
+        events(
+          pieces.flatMap((delta, at) => [
+            { [name]: 'call:a', delta },
+            { [name]: 'call:b', delta: `other words ${at}, ` },
+          ]),
+        ),
+    ]),
+  ),
+}
+
+test.each(Object.entries(forms))('what comes in pieces is found as a whole: %s', (_, stream) => {
+  for (const [text, secret] of said) {
+    const body = stream(cut(text, [9]))
+    expect(isLeft(secret, createRedactor().text(body)), secret).toBe(false)
+    expect(isLeft(secret, createRedactor({}, { finders: eleventhFinders }).text(body)), secret).toBe(true)
+  }
+})
+
+test('pieces of one text that have an id each are read together', () => {
+  const body = events(cut(`use ${token} for it`, [9]).map((delta, at) => ({ id: `event-${at}`, delta })))
+  expect(isLeft(token, createRedactor().text(body))).toBe(false)
+})
 
 function cut(text: string, sizes: readonly number[]): string[] {
   const pieces: string[] = []
