@@ -2,7 +2,7 @@
 import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { twiceTheTime } from '../errors/words.ts'
-import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
+import { redactedMethod, type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
 import { encodeOn, encodeWhole } from '../match/encode.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
@@ -174,7 +174,7 @@ class LiveRun {
       at,
       ...where,
       via: live.via,
-      method: live.method,
+      method: redactedMethod(live.method, this.#redactor),
       url: this.#redactor.url(addressedUrl(live.url, live.headers)),
       request: {
         headers: this.#redactor.requestHeaders(live.headers),

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { codingOf, type Redactor } from '../privacy/index.ts'
+import { codingOf, redactedMethod, type Redactor } from '../privacy/index.ts'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
@@ -128,7 +128,8 @@ export function questionOf(
 ): MatchRequest {
   const window = windowFor(live.body.length, cuts)
   if (window !== undefined) {
-    const { via, method } = live
+    const { via } = live
+    const method = redactedMethod(live.method, redactor)
     const url = redactor.url(live.url, keyNames)
     const { ends, whole } = cutQuestion(live, redactor, window)
     return { via, method, url, bodyText: bodyTextOf(ends), target: targetOf(live.headers), whole }
@@ -146,10 +147,11 @@ export function questionOf(
   }
   const { body } = steady
   // In the order they were redacted when the run was recorded: placeholders are numbered by first appearance.
+  const method = redactedMethod(live.method, redactor)
   const url = redactor.url(live.url, keyNames)
   const sent = redactor.unpacked(body, codingOf(live.headers))
   const bodyText = 'unsearched' in sent ? unsearchedText : bodyTextOf(sent.bytes)
-  return { via: live.via, method: live.method, url, bodyText, target }
+  return { via: live.via, method, url, bodyText, target }
 }
 
 /** In the place of a body that cannot be read; no text is this. */

@@ -9,7 +9,7 @@ import {
   type Moment,
   type RecordedResponse,
 } from '../tape/index.ts'
-import { CappedBody, codingOf } from '../privacy/index.ts'
+import { CappedBody, codingOf, redactedMethod } from '../privacy/index.ts'
 import { bytesOf, chunksOf, cutAnswer, cutRequest } from './cut-body.ts'
 import { EarlyPieces } from './early.ts'
 import type { RecordedRun } from './run.ts'
@@ -128,14 +128,17 @@ export class ExchangeDraft implements ExchangeObserver {
   error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void {
     if (this.#settled || this.#run.over) return
     this.#run.redactRequests()
-    const type = error.constructor?.name
-    const facts = plainFields(error, this.#run.redactor)
+    const { redactor } = this.#run
+    const { name = 'Error', code, constructor } = error
+    const type = constructor?.name
+    // Together: a field may say what another holds.
+    const { message = '', ...facts } = redactor.json({ ...plainFields(error), message: error.message ?? '' }) as Plain
     this.#error = {
       moment: this.#run.moment(),
-      name: error.name ?? 'Error',
-      message: this.#run.redactor.text(error.message ?? ''),
-      ...(error.code === undefined ? {} : { code: error.code }),
-      ...(type && type !== 'Error' && type !== 'Object' ? { type } : {}),
+      name: redactor.name(name),
+      message: `${message}`,
+      ...(code === undefined ? {} : { code: typeof code === 'string' ? redactor.name(code) : code }),
+      ...(type && type !== 'Error' && type !== 'Object' ? { type: redactor.name(type) } : {}),
       ...(Object.keys(facts).length === 0 ? {} : { facts }),
     }
     this.#run.settled(this)
@@ -227,7 +230,15 @@ export class ExchangeDraft implements ExchangeObserver {
   #withRequest(request: Pick<ExchangeEvent, 'url' | 'request'>): ExchangeEvent {
     const [n, at] = this.#issued
     const { via, method } = this.#start
-    return { kind: 'exchange', n, at, ...this.#where, via, method, ...request }
+    return {
+      kind: 'exchange',
+      n,
+      at,
+      ...this.#where,
+      via,
+      method: redactedMethod(method, this.#run.redactor),
+      ...request,
+    }
   }
 
   #redactedRequest(sent: CappedBody = this.#bodies.sent): Pick<ExchangeEvent, 'url' | 'request'> {
@@ -236,6 +247,7 @@ export class ExchangeDraft implements ExchangeObserver {
     const whole = left === undefined ? joinedBytes(bytesOf(sent.pieces)) : nothing
     const { headers, body } = steadyBoundary(this.#headers, whole)
     // In the order a replay redacts them: placeholders are numbered by first appearance.
+    redactedMethod(this.#start.method, redactor)
     const url = redactor.url(addressedUrl(this.#start.url, this.#headers))
     const kept =
       left === undefined ? this.#sentBody(body, codingOf(headers)) : cutRequest(this.#headers, left, redactor)
@@ -265,15 +277,14 @@ export class ExchangeDraft implements ExchangeObserver {
   }
 }
 
-type Redactor = RecordedRun['redactor']
+type Plain = Record<string, string | number | boolean>
 
 /** What an error says beside name, message and code, as far as it is plain. */
-function plainFields(error: object, redactor: Redactor): Record<string, string | number | boolean> {
-  const fields: Record<string, string | number | boolean> = {}
+function plainFields(error: object): Plain {
+  const fields: Plain = {}
   for (const [key, value] of Object.entries(error)) {
     if (key === 'name' || key === 'message' || key === 'code' || key === 'stack') continue
-    if (typeof value === 'string') fields[key] = redactor.text(value)
-    else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') fields[key] = value
   }
   return fields
 }

@@ -1,4 +1,5 @@
 // Over 300 lines: one request, from what is asked to the last piece of its answer.
+import { redactedMethod } from '../privacy/index.ts'
 import type { FormedRequest } from '../providers/index.ts'
 import { isLeftEarly } from './left-early.ts'
 import { steadyBoundary } from '../seam/shape.ts'
@@ -215,7 +216,7 @@ function hear(
     n: run.nextN(),
     at: run.gate.now,
     via,
-    method: live.method,
+    method: redactedMethod(live.method, run.redactor),
     url,
     request: body === '' ? { headers } : { headers, body },
   }

@@ -31,7 +31,7 @@ export function serveLive(
     ...issued,
     ...(inside === undefined ? {} : { in: inside }),
     via: live.via,
-    method: live.method,
+    method: question.method,
     url: question.url,
     request: { headers: [], ...(question.bodyText === '' ? {} : { body: question.bodyText }) },
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { scan } from '../../src/privacy/index.ts'
 import { client, createRecorder, mark, message, tool } from '../../src/record/index.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 
 /** Each is another value, so that none is found because it was met before. */
@@ -146,3 +148,38 @@ function readings(text: string): readonly string[] {
   )
   return [text, plain, percent, ...words]
 }
+
+test('a request leaves no secret on a tape in its method, nor in the name, code, class and fields of its error', async () => {
+  const keys = Array.from({ length: 6 }, (_, at) => `ghp_${`a${at}B3dE5f`.repeat(5)}`)
+  const [name = '', code = '', field = '', note = '', type = '', method = ''] = keys
+  class Refused extends Error {}
+  Object.defineProperty(Refused, 'name', { value: type })
+  const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const failing = async (): Promise<void> => {
+    const facts = { name: `E ${name}`, code: `C_${code}`, note, [field]: 'x', password: 'lemon tart' }
+    const body = new ReadableStream({ pull: (stream) => stream.error(Object.assign(new Refused('failed'), facts)) })
+    await fetch(url, { method: 'POST', duplex: 'half', body } as RequestInit).catch(() => undefined)
+    await fetch(url, { method }).then((response) => response.text())
+  }
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'fails' }, failing)
+  server.close()
+  server.closeAllConnections()
+  const tape = readTape(recorder.lastTape!)
+  const events = tape.events.filter((event) => event.kind === 'exchange')
+  expect(events.map((event) => [event.method, event.error?.code])).toEqual([
+    ['POST', 'C_redacted-github-token-4'],
+    ['redacted-github-token-6', undefined],
+  ])
+  expect(events[0]?.error?.facts).toEqual({
+    note: 'redacted-github-token-1',
+    'redacted-github-token-2': 'x',
+    password: 'redacted-secret-1',
+  })
+  const text = readFileSync(recorder.lastTape!, 'utf8')
+  expect([...keys, 'lemon tart'].filter((one) => text.includes(one))).toEqual([])
+  await installReplay()
+  expect((await replayTape(tape, failing)).problems).toEqual([])
+})
