@@ -38,6 +38,7 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
       return {
         ...note,
         command: redactor.json(note.command) as readonly string[],
+        ...(note.cwd !== undefined && { cwd: redactor.text(note.cwd) }),
         ...(note.env && { env: redactor.json(note.env) as NonNullable<typeof note.env> }),
         ...(note.options && { options: redactor.json(note.options) as NonNullable<typeof note.options> }),
       }

@@ -812,9 +812,13 @@ export class ReplayRun {
 
   /** The recorded start of a child, of several the one with the same settings; others make it another question. */
   #takeSpawn(command: readonly string[], settings: ChildSettings): SpawnEvent | undefined {
-    const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: settings.cwd }))
-    const live = { ...settings, command }
-    const changes = same.map((event) => settingsChanged(event, live, this.redactor, optionsNoted(this.tape)))
+    const redacted = this.redactor.text(settings.cwd)
+    // Tapes of before it was redacted hold it as it is.
+    const cwdFor = (event: SpawnEvent): string => (event.cwd === settings.cwd ? settings.cwd : redacted)
+    const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: cwdFor(event) }))
+    const changes = same.map((event) =>
+      settingsChanged(event, { ...settings, command, cwd: cwdFor(event) }, this.redactor, optionsNoted(this.tape)),
+    )
     const at = Math.max(
       changes.findIndex((found) => found.length === 0),
       0,

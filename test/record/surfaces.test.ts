@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { scan } from '../../src/privacy/index.ts'
 import { client, createRecorder, mark, message, tool } from '../../src/record/index.ts'
@@ -182,4 +182,31 @@ test('a request leaves no secret on a tape in its method, nor in the name, code,
   expect([...keys, 'lemon tart'].filter((one) => text.includes(one))).toEqual([])
   await installReplay()
   expect((await replayTape(tape, failing)).problems).toEqual([])
+})
+
+test('the folder of a child leaves no address on a tape, and a replay compares it as it stands there', async () => {
+  vi.spyOn(process, 'cwd').mockReturnValue(dir)
+  onTestFinished(() => void vi.restoreAllMocks())
+  for (const name of ['ada', 'eve']) mkdirSync(join(dir, `of-${name}@shop.test`))
+  const child = (name: string) => async (): Promise<void> => {
+    const cwd = join(dir, `of-${name}@shop.test`)
+    const started = spawn(process.execPath, ['-e', `(async () => {${echo}})()`], { cwd })
+    started.stdin.write(`${JSON.stringify({ type: 'user', text: 'hello' })}\n"end"\n`)
+    started.stdout.resume()
+    await once(started, 'close')
+  }
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'starts' }, child('ada'))
+  const tape = readTape(recorder.lastTape!)
+  expect(tape.events.find((event) => event.kind === 'spawn')?.cwd).toBe('redacted-1@email.invalid')
+  await installReplay()
+  const same = await replayTape(tape, child('ada'))
+  expect([same.problems, same.drift]).toEqual([[], []])
+  // As earlier versions wrote it.
+  const before = {
+    ...tape,
+    events: tape.events.map((event) => (event.kind === 'spawn' ? { ...event, cwd: 'of-ada@shop.test' } : event)),
+  }
+  expect((await replayTape(before, child('ada'))).drift).toEqual([])
+  expect((await replayTape(before, child('eve'))).drift).toMatchObject([{ path: 'cwd' }])
 })
