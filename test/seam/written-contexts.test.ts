@@ -363,7 +363,7 @@ describe('a secret a tool wrote into its context', () => {
     return Promise.resolve(made.login.execute({}, { experimental_context: context as Options['experimental_context'] }))
   }
   const agent = (): Promise<unknown> => login({ session: { id: '7' }, users: { bob: 'free' } })
-  const wroteOf = ({ events }: Tape): unknown => (events[0] as CallEvent).wrote
+  const wroteOf = ({ events }: Pick<Tape, 'events'>): unknown => (events[0] as CallEvent).wrote
   const redacted = [
     [['context', 'session', 'password'], 'redacted-secret-1'],
     [['context', 'users', 'redacted-1@email.invalid'], 'pro'],
@@ -384,7 +384,10 @@ describe('a secret a tool wrote into its context', () => {
     expect(secretsIn(clear, lineOf(clear), redactor).map(({ kind }) => kind)).toContain('secret')
     redactor.json({ password: 'K7fq2Zr9Xv4Tn8Wb' })
     const late: CallEvent['wrote'] = [[['users', 'K7fq2Zr9Xv4Tn8Wb'], 'is K7fq2Zr9Xv4Tn8Wb'], [['gone']]]
-    const again = withoutLate({ ...tape, events: [{ ...(tape.events[0] as CallEvent), wrote: late }] }, redactor)
+    const again = withoutLate(
+      { ...tape, close: tape.close!, events: [{ ...(tape.events[0] as CallEvent), wrote: late }] },
+      redactor,
+    )
     expect(wroteOf(again)).toEqual([[['users', 'redacted-secret-2'], 'is redacted-secret-2'], [['gone']]])
   })
 
