@@ -1,4 +1,5 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import type { Unsearched } from '../privacy/index.ts'
 import { isReadable } from '../wire/decode.ts'
 import type { Cursor } from './cursor.ts'
 import { excessIn } from './excess.ts'
@@ -68,7 +69,11 @@ export function isHex(text: string): boolean {
 }
 
 /** How the undoing of a content encoding ended: `stored` when the bytes are not in it, for recorders store bodies decoded. */
-export type Decoded = { readonly bytes: Buffer; readonly was: 'encoded' | 'stored' } | 'bomb'
+export type Decoded =
+  | { readonly bytes: Buffer; readonly was: 'encoded' | 'stored' }
+  /** It is in a coding that cannot be undone. */
+  | { readonly unsearched: Unsearched }
+  | 'bomb'
 
 /**
  * Undoes content encodings, the last one first, and gives up where more comes out, after all of them, than any text is
@@ -82,12 +87,22 @@ export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
   if (contentEncoding !== '' && isReadable(bytes)) return { bytes, was: 'stored' }
   const cap = decompressedCap(bytes.length)
   let was: 'encoded' | 'stored' = 'stored'
-  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
+  const codings = contentEncoding
+    .split(',')
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  const unsearched = (reason: Unsearched['reason']): Decoded => ({
+    unsearched: { size: bytes.length, coding: codings.join(', ').slice(0, 100), reason },
+  })
   // Four codings on top of each other are more than any server uses.
-  for (const coding of codings.reverse().slice(0, 4)) {
+  if (bytes.length > 0 && codings.length > 4) return unsearched('coding')
+  for (const coding of codings.toReversed()) {
     const decoded = decodeOne(now, coding, cap)
     if (decoded === 'bomb') return 'bomb'
-    if (decoded === undefined) continue
+    if (decoded === undefined) {
+      if (now.length === 0 || isBegunOtherwise(now, coding)) continue
+      return unsearched(Object.hasOwn(decoders, coding) ? 'damaged' : 'coding')
+    }
     now = decoded
     was = 'encoded'
   }
@@ -98,6 +113,19 @@ export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
     if (decoded !== undefined) return { bytes: decoded, was: 'encoded' }
   }
   return { bytes: now, was }
+}
+
+/** Whether bytes do not begin as those of a coding do: then it was undone when they were stored. */
+function isBegunOtherwise(bytes: Buffer, coding: string): boolean {
+  const head = heads[coding]
+  return head !== undefined && !bytes.subarray(0, head.length).equals(head.subarray(0, bytes.length))
+}
+
+const gzipHead = Buffer.from([0x1f, 0x8b])
+const heads: Readonly<Record<string, Buffer | undefined>> = {
+  gzip: gzipHead,
+  'x-gzip': gzipHead,
+  zstd: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
 }
 
 type Decoder = (bytes: Buffer, maxOutputLength: number) => Buffer

@@ -1,5 +1,5 @@
 import { withPlainType } from './plain-type.ts'
-import type { Redactor } from '../privacy/index.ts'
+import { redactedMethod, type Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
@@ -100,11 +100,12 @@ class Making {
       n,
       at: this.#at,
       via: 'undici',
-      method,
+      method: redactedMethod(method, this.#redactor),
       url: this.#redactor.url(sentUrl(steadyUrl(url)?.url ?? url)),
       request: {
         headers: this.#redactor.headers(request.headers),
         ...(request.pieces.length === 0 ? {} : { body: this.#body(request.pieces) }),
+        ...(request.unsearched && { unsearched: request.unsearched }),
       },
     })
   }
@@ -138,6 +139,7 @@ class Making {
       ...(statusText === undefined ? {} : { statusText: this.#redactor.text(statusText) }),
       headers,
       chunks,
+      ...(decoded.unsearched && { unsearched: decoded.unsearched }),
       // What was left out of the recording has no end here.
       ...(body === undefined ? {} : { end: this.#moment(at) }),
     }
@@ -158,7 +160,7 @@ class Making {
 const apartMs = 0.001
 
 /** A request as a recorder writes it: with a boundary that is the same in each run. */
-function steady({ pieces, headers }: Readable): Readable {
-  const made = steadyBoundary(headers, joinedBytes(pieces))
-  return made.headers === headers ? { pieces, headers } : { pieces: [made.body], headers: made.headers }
+function steady(sent: Readable): Readable {
+  const made = steadyBoundary(sent.headers, joinedBytes(sent.pieces))
+  return made.headers === sent.headers ? sent : { ...sent, pieces: [made.body], headers: made.headers }
 }

@@ -1,3 +1,4 @@
+import type { Unsearched } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { decodeBody } from './body.ts'
 import { headerOf } from './headers.ts'
@@ -9,6 +10,8 @@ import type { ForeignBody, ForeignExchange } from './types.ts'
 export interface Readable {
   readonly pieces: readonly Buffer[]
   readonly headers: readonly HeaderPair[]
+  /** It cannot be searched, so none of it is kept. */
+  readonly unsearched?: Unsearched
 }
 
 /** Undoes the content encodings of the bodies of one recording, in order, within the limits of one body and of all. */
@@ -39,6 +42,14 @@ export class Unpacking {
     const decoded = decodeBody(whole, headerOf(headers, 'content-encoding') ?? '')
     if (decoded === 'bomb')
       throw refusal('HARVEST_IMPORT_BOMB', place(), `a body of ${whole.length} compressed bytes becomes too large`)
+    if ('unsearched' in decoded) {
+      const { unsearched } = decoded
+      return {
+        pieces: [],
+        headers: headers.filter(([name]) => name === 'content-encoding' || !ofBody.has(name)),
+        unsearched,
+      }
+    }
     const { bytes, was } = decoded
     this.#bytes += bytes.length
     if (bytes.length > bodyCap || this.#bytes > bodiesCap)

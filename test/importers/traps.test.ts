@@ -143,6 +143,33 @@ describe('bodies', () => {
     }
   })
 
+  const packed = (body: Buffer, times: number): Buffer => (times === 0 ? body : packed(gzipSync(body), times - 1))
+  const secret = Buffer.from(`{"password":"lemon tart"}`)
+  it.each([
+    ['damaged', 'gzip', Buffer.concat([gzipSync(secret).subarray(0, 9), Buffer.from([0xff, 0xff]), secret])],
+    ['coding', 'lzma', Buffer.concat([Buffer.from([0, 1]), secret])],
+    ['coding', 'gzip, gzip, gzip, gzip, gzip', packed(secret, 5)],
+    ['damaged', 'br', Buffer.concat([Buffer.from([0xff, 0]), secret])],
+  ])('one that cannot be searched is not kept, and its header stays true: %s, %s', (reason, coding, body) => {
+    const headers = [{ name: 'content-encoding', value: coding }]
+    const content = { encoding: 'base64', text: body.toString('base64') }
+    const request = { method: 'GET', url: 'https://api.example/', headers: [] }
+    const entry = { request, response: { status: 200, headers, content } }
+    const tape = imported(JSON.stringify({ log: { entries: [entry] } }))
+    expect(exchangesOf(tape)[0]!.response).toMatchObject({
+      headers: [['content-encoding', coding]],
+      chunks: [],
+      unsearched: { size: body.length, coding, reason },
+    })
+  })
+
+  it('bytes that do not begin as their coding does were stored decoded', () => {
+    const text = cassette(`!!binary ${Buffer.from([0x89, 0x50, 0x4e, 0x47, 0]).toString('base64')}`)
+    const tape = imported(text.replace('headers: {}\n', 'headers: {Content-Encoding: [gzip]}\n'))
+    expect(exchangesOf(tape)[0]!.response).not.toHaveProperty('unsearched')
+    expect(exchangesOf(tape)[0]!.response!.chunks).toHaveLength(1)
+  })
+
   it('one that was compressed and lost its header is decoded', () => {
     const packed = gzipSync('{"a":1}').toString('base64')
     const tape = imported(cassette(`!!binary ${packed}`))
