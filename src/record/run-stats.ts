@@ -195,10 +195,16 @@ export class RunAccount {
 
 /** Text of the application or a model, short enough to be looked through for secrets before it is written. */
 function shortened(text: string): string {
-  return text.slice(0, 2000)
+  return text.slice(0, detailCap)
 }
+
+const detailCap = 2000
+/** So much of a text that was cut may be the beginning of a secret that nothing finds any more. */
+const endCap = 512
 
 /** Text as it may stand on the last line: without secrets, in one line that is safe to print. */
 export function asDetail(text: string, redact: (text: string) => string): string {
-  return neutralLine(redact(text), 200)
+  const clean = redact(text)
+  if (text.length < detailCap) return neutralLine(clean, 200)
+  return neutralLine(`${clean.slice(0, Math.max(0, clean.length - endCap)).replace(/(?<!\S)\S*$/, '')}…`, 200)
 }

@@ -349,3 +349,17 @@ describe('when its process ends', () => {
     expect(tapes.map(({ header, events }) => [header.id, events.length])).toEqual([['certain', 1]])
   })
 })
+
+test('a flag that is cut says no part of a secret that stood at the cut', async () => {
+  // A long secret before it brings the cut into what is shown.
+  const long = `eyJhbGciOiJIUzI1NiJ9.${'zdWIiOiIx'.repeat(200)}.${'s1G'.repeat(14)}`
+  const says = (text: string): string => `${long} ${text.padStart(1_999 - long.length + 8)}`
+  const { run, tape } = recording()
+  await run('cut', ({ flag, hold }) => {
+    flag(says('4111 1111 1111 1111'))
+    hold(says('anna.smith@shop.example'))
+  })
+  const { kept, retention } = tape('cut').close!
+  expect(JSON.stringify([kept, retention])).not.toMatch(/4111|anna/)
+  expect(kept?.map(({ detail }) => detail)).toEqual(['…', '…'])
+})
