@@ -367,9 +367,14 @@ class TextRedactor implements Redactor {
     const result: HeaderPair[] = []
     for (const [name, value] of pairs) {
       const known = this.#means.keptHeaders.find(name) ?? this.#cookie(name)
-      if (known !== undefined) result.push([name, this.#header(known, value)])
+      if (known !== undefined) result.push([this.#nameOf(name), this.#header(known, value)])
     }
     return result
+  }
+
+  /** Of a family of headers, a name may end with anything. Those of words are no secret. */
+  #nameOf(name: string): string {
+    return this.#means.version < 12 || /^(?:[a-z]{1,24}(?:-|$))+$/i.test(name) ? name : this.name(name)
   }
 
   /** Cookies are detected by what the client sends back: without the one it was given, it would send none. */
@@ -383,9 +388,9 @@ class TextRedactor implements Redactor {
     for (const [name, value] of pairs) {
       const known = this.#means.keptHeaders.find(name) ?? name.toLowerCase()
       const meaning = this.meaning(known)
-      if (meaning === 'credential') result.push([known, this.#credential(known, value)])
+      if (meaning === 'credential') result.push([this.#nameOf(known), this.#credential(known, value)])
       else if (meaning !== undefined || this.#means.keptHeaders.find(name) !== undefined)
-        result.push([known, this.#header(known, value)])
+        result.push([this.#nameOf(known), this.#header(known, value)])
       else this.#drop(known)
     }
     return result

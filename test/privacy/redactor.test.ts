@@ -516,3 +516,19 @@ test('a placeholder keeps of an address and a card what it is asked to, and no m
   )
   expect(() => createRedactor({ keep: ['iban-country'] })).toThrowError(/nothing called "iban-country" can be kept/)
 })
+
+test('a header of a family that is kept hides no secret in its name', () => {
+  const key = `ghp_${'a1B2c3D4'.repeat(4)}e5F6`.toLowerCase()
+  const redactor = createRedactor({}, { keys: true })
+  const answered = redactor.headers([
+    [`openai-${key}`, 'x'],
+    ['openai-processing-ms', '12'],
+  ])
+  const asked = redactor.requestHeaders([
+    [`x-amz-${key}`, 'x'],
+    ['x-amz-target', 'Query'],
+  ])
+  expect(JSON.stringify([answered, asked])).not.toContain(key)
+  expect(answered[1]).toEqual(['openai-processing-ms', '12'])
+  expect(asked.at(-1)).toEqual(['x-amz-target', 'Query'])
+})
