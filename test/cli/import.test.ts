@@ -315,3 +315,14 @@ describe('ids made of names', () => {
     expect(ids.of(`${long}1`).length).toBeLessThanOrEqual(83)
   })
 })
+
+it('a recording whose name, or the name of whose file, holds a secret is given an id without it', async () => {
+  const key = `ghp_${'a1B2c3D4'.repeat(4)}e5F6`
+  const named = samples.har.replace('refund desk', `card 4111 1111 1111 1111 ${key}`)
+  const { cassettes, dir } = folderOf({ 'anna@shop.example.yaml': samples.vcrpy, 'recording.har': named })
+  const { code } = await ask('import', cassettes, '--agent', 'refund', '--dir', dir)
+  expect(code).toBe(0)
+  const made = inboxOf(dir).join(' ')
+  expect(made).toContain('redacted-1-email.invalid.tape.jsonl')
+  expect(made).not.toMatch(/anna|4111|ghp/i)
+})

@@ -10,7 +10,7 @@ import {
   importRecordings,
   several,
 } from '../../importers/index.ts'
-import type { RedactorOptions } from '../../privacy/index.ts'
+import { createRedactor, type RedactorOptions } from '../../privacy/index.ts'
 import { makeFolder, openRegular, writeNewFiles } from '../files.ts'
 import { sweepTemporaries } from '../../tape/new-file.ts'
 import { refuseLinks } from '../../tape/links.ts'
@@ -56,11 +56,13 @@ export function importFile(
   settings: ImportSettings,
 ): readonly ImportedRecording[] {
   const { agent, format, as, input, redact } = settings
+  const redactor = createRedactor(redact)
+  const clean = (name: string | undefined): string | undefined => name && redactor.name(name)
   const { count, tapes } = importRecordings({
     file,
     bytes: bytesOf(file),
     agent,
-    id: (name) => as ?? ids.of(nameOf(stem, name, count)),
+    id: (name) => as ?? ids.of(nameOf(redactor.name(stem), clean(name), count)),
     ...(format === undefined ? {} : { format }),
     ...(input === undefined ? {} : { input }),
     ...(redact === undefined ? {} : { redact }),
