@@ -383,7 +383,8 @@ describe('among the steps of a run', () => {
       replayTape(
         tape(),
         async () => {
-          for (const deed of [read, ask, say, ...deeds, jot]) await deed()
+          const all: readonly (() => unknown)[] = [read, ask, say, ...deeds, jot]
+          for (const deed of all) await deed()
         },
         { drift },
       )
