@@ -43,7 +43,7 @@ function said({ tool: { id = '', name, args } }: Decided): string {
  * Joins the calls that ran with those that models asked for: each executed call learns which response asked for it,
  * and decided calls that nothing executed accounts for are added.
  *
- * @param recorded - of a replay: those of its tape. What ran then and is not seen to run now is no call, whatever the model hears
+ * @param recorded - of a replay: those of its tape. What ran then and is not seen to run now is no call, even where the model hears of a result
  */
 export function decidedCalls(
   exchanges: readonly ExchangeEvent[],

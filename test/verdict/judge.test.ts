@@ -182,7 +182,7 @@ describe('a call that a model asked for and whose recorded step is left out', ()
   const all = ['look 1', 'look 2', 'pay 25']
 
   test.for([[['pay 25']], [['look 1']], [['look 2']], [all]])(
-    'is red, whatever the model hears of it: %j',
+    'is red, even where the model hears of a result: %j',
     async ([leaves]) => {
       expect(await judged(baseline, agent([]))).toBe('green')
       expect(await judged(baseline, agent(leaves!))).toBe('HARVEST_TRACE')
