@@ -66,13 +66,20 @@ const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 /**
  * The same for two spellings of one path and query: escapes in either case ("the hexadecimal digits within a percent-encoding
  * triplet are case-insensitive", RFC 3986, 6.2.2.1), letters, digits and `-._~` escaped or not (6.2.2.2: such addresses "are
- * equivalent"), and names of the query that come once in any order. All other bytes stay: a query need not be UTF-8, nor a form.
+ * equivalent"), and names of the query that come once in any order. In the query a space is `+` or `%20`, and what separates no
+ * pairs is escaped or not: `URLSearchParams`, `encodeURIComponent` and axios each write it in their own way. All other bytes stay:
+ * a query need not be UTF-8.
  */
 export function steadyPath({ method, url }: Addressed): string {
   if (!URL.canParse(url)) return `${method} ${url}`
   const { pathname, search } = new URL(withoutKeyNumbers(url))
   return `${method} ${steadyEscapes(pathname)} ${steadyQuery(steadyEscapes(search.slice(1)))}`
 }
+
+/** Spellings of one value, each the byte that {@link steadyEscapes} leaves escaped. */
+const escapedInQuery = new Map(
+  [...`!$'()*,/:?@[]`].map((one) => [`%${one.charCodeAt(0).toString(16).toUpperCase()}`, one]),
+)
 
 function steadyEscapes(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, (escape) => {
@@ -83,7 +90,10 @@ function steadyEscapes(text: string): string {
 
 /** Which of several pairs belong together may be said by their order: `op=add&id=1&op=remove&id=2`. */
 function steadyQuery(query: string): string {
-  const pairs = query.split('&').map((pair) => ({ name: pair.split('=', 1)[0], pair }))
+  const spelled = query
+    .replaceAll('+', '%20')
+    .replace(/%[0-9A-F]{2}/g, (escape) => escapedInQuery.get(escape) ?? escape)
+  const pairs = spelled.split('&').map((pair) => ({ name: pair.split('=', 1)[0], pair }))
   const counts = new Map<string | undefined, number>()
   for (const { name } of pairs) counts.set(name, (counts.get(name) ?? 0) + 1)
   const [single, repeated] = [true, false].map((isSingle) =>
