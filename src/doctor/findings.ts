@@ -42,12 +42,18 @@ export function isUnseen({ examination: { threw, missing, notVaried } }: Diagnos
   return threw !== undefined || missing.length > 0 || notVaried.length > 0
 }
 
+/** Kinds of which some answers were tried, while another machine may have any other. */
+const endless: ReadonlySet<Reading['kind']> = new Set(['environment', 'path', 'locale', 'another realm'])
+
+/** Whose every answer is another one, so that those that were tried stand for all. */
+const passing: ReadonlySet<Reading['kind']> = new Set(['clock', 'random'])
+
 /**
- * Whether it is unknown if a source matters that changed nothing: a variable can have any text, and not all were tried; or it
- * was not varied at all.
+ * Whether it is unknown if a source matters that changed nothing: it can have any text, and not all were tried; or it was not
+ * varied at all.
  */
-export function isOpen({ kind, ways }: Pick<Reading, 'ways'> & { readonly kind: FindingKind }): boolean {
-  return kind === 'environment' || ways.length === 0
+export function isOpen({ kind, ways, isText }: Pick<Reading, 'kind' | 'ways' | 'isText'>): boolean {
+  return ways.length === 0 || endless.has(kind) || (isText === true && !passing.has(kind))
 }
 
 /** Variables that the user's own code reads, and of which no value that was tried changed anything. Secrets and addresses apart. */
@@ -56,7 +62,7 @@ export function openVariables(diagnoses: readonly Diagnosis[]): readonly Reading
   const open = diagnoses.flatMap(({ examination }) =>
     examination.harmless.filter(
       (one) =>
-        isOpen(one) &&
+        one.kind === 'environment' &&
         one.via === undefined &&
         one.ways.length > 0 &&
         !found.has(one.name) &&

@@ -30,6 +30,42 @@ const planted = agentsIn('doctor/planted')
 const own = agentsIn('doctor/clean')
 const clean = { ...own, ...Object.fromEntries(clients.map((name) => [name, `fixtures/agents/${name}.ts`])) }
 
+/** Each of them depends on one property of what it reads, and on no other. */
+const parts = [
+  'basename(process.cwd())',
+  'process.cwd().split("/").length',
+  'process.argv.length',
+  'process.argv.length > 40',
+  'process.execArgv.length > 40',
+  'process.pid > 5_000_000',
+  'process.pid < 2',
+  'process.ppid % 2',
+  'process.uptime() > 24 * 3600',
+  'os.uptime() > 3600',
+  'os.totalmem() > 1e12',
+  'os.totalmem() < 1e9',
+  'os.cpus().length > 64',
+  'Object.keys(os.networkInterfaces()).length',
+  'Object.keys(os.networkInterfaces())[0]',
+]
+const otherParts = [
+  'basename(os.homedir())',
+  'basename(os.tmpdir())',
+  'os.tmpdir().split("/").length',
+  'os.hostname().split(".").length',
+  'os.hostname()[0]',
+  'process.platform === "darwin"',
+  'Number(process.version.split(".")[1]) > 5_000 || Number(process.version.split(".")[1])',
+  'statSync("var/notes.txt").size',
+  'Date.now() - statSync("var/notes.txt").mtimeMs > 7 * 24 * 3_600_000',
+  'readdirSync("var/empty").length',
+  'readFileSync("var/notes.txt", "utf8").split("\\n").length',
+  'readFileSync("var/notes.txt", "utf8").split(" ")[0]',
+  'new Date(2026, 0, 1).getTimezoneOffset() % 60',
+  'basename(process.env["PWD"] ?? "")',
+  'new Intl.PluralRules().select(1)',
+]
+
 let project: Project
 let report: Report
 let cleanReport: Report
@@ -105,8 +141,10 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
   })
 
   it('what was asked without effect is listed all the same', () => {
-    const harmless = cleanReport.tapes.find(({ tape }) => tape === 'logs-its-pid')?.harmless.map(({ name }) => name)
-    expect(harmless).toEqual(['os.hostname()', 'process.pid', 'process.uptime()'])
+    const logs = cleanReport.tapes.find(({ tape }) => tape === 'logs-its-pid')
+    expect(logs?.harmless.map(({ name }) => name)).toEqual(['process.pid', 'process.uptime()'])
+    // A text can be compared with any other.
+    expect(logs?.undecided.map(({ name }) => name)).toEqual(['os.hostname()'])
     const besidesFile = report.tapes.find(({ tape }) => tape === 'absent-file')?.harmless
     expect(besidesFile).toEqual([])
   })
@@ -135,6 +173,32 @@ describe('a variable that changed nothing with the values that were tried', () =
       env: set,
     })
     expect(shown.stdout).toContain('Odd.')
+  })
+})
+
+describe('a part of an answer', () => {
+  it.each([
+    ['another size, number and place', parts],
+    ['another part of a place, of a name and of a time', otherParts],
+  ])('is found where only that decides: %s', async (_, lines) => {
+    const file = join(project.folder, 'vitest.config.ts')
+    const config = readFileSync(file, 'utf8')
+    mkdirSync(join(project.folder, 'var/empty'), { recursive: true })
+    const text = `import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import os from 'node:os'
+import { ask, type Input } from '../ask.ts'
+export async function agent(input: Input): Promise<string> {
+  const parts = [
+${lines.map((line) => `    ${line},\n`).join('')}  ]
+  return ask(input, JSON.stringify(parts))
+}
+`
+    await addAgents(project, { parts: text })
+    const { stdout } = await doctor(['parts', '--json'])
+    writeFileSync(file, config)
+    const found = new Set((JSON.parse(stdout) as Report).findings.map(({ line = 0 }) => text.split('\n')[line - 1]))
+    expect(lines.filter((line) => !found.has(`    ${line},`))).toEqual([])
   })
 })
 

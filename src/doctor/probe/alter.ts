@@ -10,11 +10,12 @@ import {
 } from 'node:fs'
 import { isUtf8 } from 'node:buffer'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { seamState } from '../../seam/source.ts'
+import { isMap } from '../../json/canonical.ts'
 import { unwatched } from './probe.ts'
 
-/** Another value of the same shape: no text, number or truth in it is what it was. */
+/** Another value of the same kind: no text, number or truth in it is what it was, and no list is as long. */
 export function alter<T>(value: T): T {
   return altered(value) as T
 }
@@ -26,31 +27,44 @@ function altered(value: unknown): unknown {
     case 'bigint':
       return value + 12_345_678_912_345n
     case 'string':
-      return `${value}-altered`
+      return alterWord(value)
     case 'boolean':
       return !value
     default:
       break
   }
   if (value instanceof Uint8Array) return Buffer.from(value.map((byte) => byte ^ 0x15))
-  if (Array.isArray(value)) return value.map(altered)
+  if (Array.isArray(value)) return [...value, ...value.slice(-1)].map(altered)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, altered(one)]))
 }
 
-/** The same with small numbers and short lists. */
+/** Neither its beginning nor its end is what it was, and it has more parts between dots and dashes. */
+function alterWord(value: string): string {
+  return `altered.${value}-altered`
+}
+
+/** The same with numbers above, and lists longer than, any limit that is usual. */
+export function grow(value: unknown): unknown {
+  if (typeof value === 'number') return value * 841 + 12_345_679
+  if (Array.isArray(value)) return [...value, ...Array.from({ length: 100 }, () => value.at(-1))].map(grow)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, grow(one)]))
+}
+
+/** The same with numbers below any limit that is usual, and short lists. */
 export function shrink(value: unknown): unknown {
-  if (typeof value === 'number') return value > 1 ? Math.max(1, Math.floor(value / 1000)) : value
+  if (typeof value === 'number') return value > 1 ? 1 : Math.floor(value)
   if (Array.isArray(value)) return value.slice(0, 1).map(shrink)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shrink(one)]))
 }
 
-/** Another version, or other versions by name: still numbers between dots. */
-export function alterVersion(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll(/\d+/g, (number) => String(Number(number) + 1))
+/** A later version or an earlier one, or those of several by name: still numbers between dots. */
+export function alterVersion(value: unknown, by: 1 | -1): unknown {
+  if (typeof value === 'string') return value.replaceAll(/\d+/g, (number) => String(Math.max(0, Number(number) + by)))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, alterVersion(one)]))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, alterVersion(one, by)]))
 }
 
 /** Another value of a setting: another host for an address, another number for a number, the same place for a path. */
@@ -63,26 +77,29 @@ export function alterSetting(value: string): string {
     url.hostname = 'altered.invalid'
     return value.endsWith('/') ? url.href : url.href.replace(/\/$/, '')
   }
-  return isFile(value) ? alias(value) : `${value}-altered`
+  return isFile(value) ? alias(value) : alterWord(value)
 }
 
 function isFile(path: string): boolean {
   return /^(?:\/|[A-Za-z]:[\\/])/.test(path) && unwatched(() => statSync(path, { throwIfNoEntry: false })) !== undefined
 }
 
-/** Text in which every digit is another and every line longer; JSON stays JSON. */
+/** Text in which every digit is another and every line longer, below one line more; JSON stays JSON. */
 export function alterText(text: string): string {
   try {
-    return JSON.stringify(altered(JSON.parse(text)), undefined, text.includes('\n') ? 2 : undefined)
+    const other = altered(JSON.parse(text))
+    const longer = isMap(other) ? { altered: 12_345, ...other } : other
+    return JSON.stringify(longer, undefined, text.includes('\n') ? 2 : undefined)
   } catch {
     // Any other text: line by line.
   }
-  return text
+  const lines = text
     .split('\n')
     .map((line) =>
       line.trim() === '' ? line : `${line.replaceAll(/\d/g, (digit) => `${(Number(digit) + 1) % 10}`)} altered`,
     )
-    .join('\n')
+  // Most formats of settings take it as one more of them.
+  return ['altered: 12345', ...lines].join('\n')
 }
 
 /** Files above it are neither kept nor altered: agents that read such read them for their bulk. */
@@ -126,10 +143,18 @@ export function standIn(path: string): string {
   })
 }
 
-/** Another name of the same file or folder: what lies in it is found there, too. */
+/**
+ * Another path to the same file or folder: what lies in it is found there, too. No folder of it is called as before, and
+ * there are more of them. A file keeps its name, which says what it is: a program is on a tape by its name.
+ */
 export function alias(path: string): string {
   return unwatched(() => {
-    const link = join(freshFolder(), basename(path) || 'root')
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    if (isFile) return join(alias(dirname(path)), basename(path))
+    const above = Array.from({ length: path.split(sep).length }, () => 'd')
+    const folder = join(freshFolder(), ...above)
+    mkdirSync(folder, { recursive: true })
+    const link = join(folder, 'elsewhere')
     symlinkSync(path, link, 'junction')
     return link
   })

@@ -99,7 +99,8 @@ function waysOf(key: string, value: string | undefined, isQuestion: boolean): Wa
     if (isAddressName(key)) return {}
     return { [`${supposed} "altered"`]: () => 'altered', [`${supposed} "7"`]: () => '7' }
   }
-  const other = { 'another value': () => otherThan(value, ambient[key]) }
+  // Clients look at the beginning of a key.
+  const other = { 'another value': () => (isSecretName(key) ? `${value}-altered` : otherThan(value, ambient[key])) }
   const absent = isSecretName(key) ? {} : { [unset]: () => undefined }
   return isQuestion ? absent : { ...other, ...absent }
 }

@@ -48,6 +48,8 @@ export interface Reading extends ProbeTarget {
   readonly reads: number
   /** In what ways the answer can be another one. */
   readonly ways: readonly string[]
+  /** Its answer is a text, or holds one: code may compare it with any other, and not all can be tried. */
+  readonly isText?: true
 }
 
 /** One answer to be another one. */
@@ -153,7 +155,7 @@ export async function probing<T>(
 
 /** What was asked under the probe, in the order it was first asked. */
 export function readings(): readonly Reading[] {
-  return [...probe().entries].map(([key, { source, site, via, phase, ways, reads }]) => ({
+  return [...probe().entries].map(([key, { source, site, via, phase, ways, reads, values }]) => ({
     ...source,
     key,
     ...(site === undefined ? {} : { site }),
@@ -161,7 +163,16 @@ export function readings(): readonly Reading[] {
     phase,
     reads,
     ways: [...ways],
+    ...(values.some(holdsText) ? { isText: true } : {}),
   }))
+}
+
+/** Nothing, and a list of nothing, has no part that could be another one. */
+function holdsText(value: unknown): boolean {
+  if (typeof value === 'string' || value === undefined || value === null) return true
+  if (typeof value !== 'object') return false
+  const parts: readonly unknown[] = Object.values(value)
+  return parts.some(holdsText) || (Array.isArray(value) && parts.length === 0)
 }
 
 /** Does something that is no reading of anybody. */

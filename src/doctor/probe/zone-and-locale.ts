@@ -3,11 +3,12 @@ import { type PatchedFunction, patch } from './patching.ts'
 import { ask, unwatched } from './probe.ts'
 import { type Caller, seamState } from '../../seam/source.ts'
 
-/** At any moment it is another day in one of them. */
-const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago']
-const locales = ['ar-EG']
-const collations = ['sv-SE', 'et-EE']
-const casings = ['tr-TR']
+/** At any moment it is another day in one of the first two; in the others it is another minute, another part of the day and summer. */
+const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Asia/Kathmandu', 'America/St_Johns']
+/** Other digits, and words without a plural. */
+const locales = ['ar-EG', 'ja-JP']
+const collations = ['sv-SE', 'et-EE', 'da-DK']
+const casings = ['tr-TR', 'lt-LT']
 
 /** The environment as it is; {@link probeEnvironment} puts a view over it. */
 const environment = process.env
@@ -128,7 +129,10 @@ function probeFormatNow(): void {
 
 function clockAt(name: string, caller: Caller): number | undefined {
   const slot = ask(() => ({ kind: 'clock', name }), caller)
-  return slot?.of(seamState().natives.epoch, { 'another moment': (noted) => alter(noted) + 400 * 24 * 3_600_000 })
+  return slot?.of(seamState().natives.epoch, {
+    'another moment': (noted) => alter(noted) + 400.4 * 24 * 3_600_000,
+    'an earlier moment': (noted) => noted - 4_000.7 * 24 * 3_600_000,
+  })
 }
 
 function zoneAt(name: string, caller: Caller): string | undefined {
