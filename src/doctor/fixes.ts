@@ -8,7 +8,7 @@ export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone o
  * What to write instead, best first; every line can stand where the source stands now.
  *
  * `value()` is proposed around an expression that is known to be plain data, and around nothing else: what stands on a line
- * that asks through a package may be a client or a connection, which no tape can hold.
+ * that asks through a package may be a client or a connection, and a formatter has methods, which no tape can hold.
  *
  * @param via - the npm package that asked
  * @param phase - `load`: it is asked before there is a run, whose tape could hold the answer
@@ -22,7 +22,7 @@ export function fixOf(
   const door =
     known === undefined
       ? `wrap the function of yours that needs it and returns plain data: tool('${labelOf(name)}', …)`
-      : `${phase === 'load' ? 'move it into the function of the agent, and record its answer there' : 'record its answer'}: value('${labelOf(name)}', () => ${known})`
+      : `${phase === 'load' ? 'move it into the function of the agent, and record its answer there' : 'record its answer'}: value('${labelFor(kind, name)}', () => ${known})`
   switch (kind) {
     case 'clock':
       return [...(clocks[name] ?? ['use a recorded clock: Date.now(), performance.now()']), door]
@@ -46,6 +46,8 @@ export function fixOf(
         'or pass it in with the input',
       ]
     case 'time zone':
+      // It changes the date, which a recorded answer does not.
+      if (name.startsWith('Date#set')) return ['set the parts of UTC: setUTCHours(…), setUTCDate(…)']
       return ["name the zone: { timeZone: 'UTC' } in the options, or getUTCHours(), toISOString()", door]
     case 'locale':
       return ["name the language: toLocaleString('en-US'), new Intl.Collator('en')", door]
@@ -105,6 +107,11 @@ function labelOf(name: string): string {
   return file ?? variable ?? name.match(/[A-Za-z]\w*(?=\W*$)/)?.[0] ?? 'it'
 }
 
+/** What is recorded of a formatter is what it takes of the machine. */
+function labelFor(kind: FindingKind, name: string): string {
+  return formatter.test(name) ? (kind === 'locale' ? 'locale' : 'zone') : labelOf(name)
+}
+
 function variableIn(name: string): string | undefined {
   return /^process\.env\.(\w+)$/.exec(name)?.[1]
 }
@@ -120,12 +127,17 @@ const plain: ReadonlySet<FindingKind> = new Set([
   'memory',
 ])
 
-/** Answers that are keys and handles of this process: no tape holds them. */
-const live = /^crypto\.(?:subtle\.)?generateKey|^crypto\.create(?:ECDH|DiffieHellman)/
+/** Answers that are keys and handles of this process, or go to a callback: no tape holds them. */
+const live =
+  /^crypto\.(?:subtle\.)?generateKey|^crypto\.create(?:ECDH|DiffieHellman)|^crypto\.subtle\.encapsulateKey|^crypto\.generatePrime\(|^performance\.toJSON|^URL\.createObjectURL|^fs\./
+
+/** `Intl.Collator()`: what it makes has methods. */
+const formatter = /^Intl\.\w+\(\)$/
 
 /** What the line asks, where that is known to be plain data. */
 function expressionOf(kind: FindingKind, name: string): string | undefined {
   if (live.test(name)) return undefined
+  if (formatter.test(name)) return `new ${name}.resolvedOptions().${kind === 'locale' ? 'locale' : 'timeZone'}`
   // They take arguments, which the probe does not keep.
   if (name.startsWith('crypto.')) return name.replace(/\(\)$/, '(…)')
   if (/^[\w.]+(?:\(\))?$/.test(name)) return name
