@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { FingerprintDifference } from './index.ts'
 import type { Examination } from './index.ts'
 import { isAddress, isSecretName } from './address.ts'
@@ -112,7 +113,8 @@ function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => 
   const asked = found
     .filter(({ reading }) => !isCode(reading, isVersioned))
     .map(({ reading, way, change }): Placed => {
-      const { kind, name, site, via } = reading
+      const { kind, name, site, via, path } = reading
+      const isOutside = path !== undefined && !isInRepository(path, isVersioned)
       const where = site ?? change.site
       const source = {
         kind,
@@ -120,7 +122,7 @@ function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => 
         ...(via === undefined ? {} : { via }),
         varied: way,
         change,
-        fix: fixOf(kind, name, reading),
+        fix: fixOf(kind, name, { ...reading, isOutside }),
       }
       return { ...(where === undefined ? {} : { site: where }), source }
     })
@@ -143,6 +145,12 @@ export function isCode(
   isVersioned: (path: string) => boolean,
 ): boolean {
   return (kind === 'file' || kind === 'directory') && path !== undefined && isVersioned(path)
+}
+
+/** Whether git could hold it: what lies in no folder with versioned files lies outside. */
+export function isInRepository(path: string, isVersioned: (path: string) => boolean): boolean {
+  const above = dirname(path)
+  return isVersioned(above) || (above !== path && isInRepository(above, isVersioned))
 }
 
 /** What no single source explains, so that it has the line of the request it was seen in. */

@@ -1,5 +1,6 @@
 import type { Found } from './index.ts'
 import { isAddress } from './address.ts'
+import { writtenAt } from './written.ts'
 
 /** What kind of thing makes a run irreproducible. */
 export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone or locale' | 'unseen'
@@ -10,15 +11,18 @@ export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone o
  * `value()` is proposed around an expression that is known to be plain data, and around nothing else: what stands on a line
  * that asks through a package may be a client or a connection, and a formatter has methods, which no tape can hold.
  *
- * @param via - the npm package that asked
- * @param phase - `load`: it is asked before there is a run, whose tape could hold the answer
+ * @param reading - `via`: the npm package that asked; `phase`: `load` where it is asked before there is a run, whose tape could
+ * hold the answer; `isOutside`: it lies outside of the repository
  */
 export function fixOf(
   kind: FindingKind,
   name: string,
-  { via, phase = 'run', isAddress: wasAddress }: Partial<Pick<Found['reading'], 'via' | 'phase' | 'isAddress'>> = {},
+  reading: Partial<Pick<Found['reading'], 'via' | 'phase' | 'isAddress' | 'site'>> & {
+    readonly isOutside?: boolean
+  } = {},
 ): readonly string[] {
-  const known = via === undefined ? expressionOf(kind, name) : undefined
+  const { via, phase = 'run', isAddress: wasAddress, site, isOutside = false } = reading
+  const known = via === undefined ? expressionOf(kind, name, site) : undefined
   const door =
     known === undefined
       ? `wrap the function of yours that needs it and returns plain data: tool('${labelOf(name)}', …)`
@@ -57,11 +61,21 @@ export function fixOf(
         'of an error, use its message, not its stack',
       ]
     case 'file':
-      return [door, 'or commit the file: what is under version control is code']
+      return [
+        door,
+        isOutside
+          ? 'or read a copy of it in the project, and commit that: what is under version control is code'
+          : 'or commit the file: what is under version control is code',
+      ]
     case 'file times':
       return [door, 'or keep the date in the file itself']
     case 'directory':
-      return [door, 'or commit the folder: what is under version control is code']
+      return [
+        door,
+        isOutside
+          ? 'or read a copy of it in the project, and commit that: what is under version control is code'
+          : 'or commit the folder: what is under version control is code',
+      ]
     case 'directory order':
       return ['sort it: (await readdir(folder)).sort()']
     case 'temporary name':
@@ -135,11 +149,11 @@ const live =
 const formatter = /^Intl\.\w+\(\)$/
 
 /** What the line asks, where that is known to be plain data. */
-function expressionOf(kind: FindingKind, name: string): string | undefined {
+function expressionOf(kind: FindingKind, name: string, site: string | undefined): string | undefined {
   if (live.test(name)) return undefined
   if (formatter.test(name)) return `new ${name}.resolvedOptions().${kind === 'locale' ? 'locale' : 'timeZone'}`
   // They take arguments, which the probe does not keep.
-  if (name.startsWith('crypto.')) return name.replace(/\(\)$/, '(…)')
-  if (/^[\w.]+(?:\(\))?$/.test(name)) return name
+  if (name.startsWith('crypto.')) return writtenAt(site, name) ?? name.replace(/\(\)$/, '(…)')
+  if (/^[\w.]+(?:\(\))?$/.test(name)) return writtenAt(site, name) ?? name
   return plain.has(kind) ? '…' : undefined
 }

@@ -1,11 +1,15 @@
 import asyncHooks from 'node:async_hooks'
 import crypto from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import os from 'node:os'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import v8 from 'node:v8'
 import { expect, test } from 'vitest'
+import { isInRepository } from '../../src/doctor/findings.ts'
 import { type FindingKind, fixOf } from '../../src/doctor/fixes.ts'
 import { encodeValue, lossesIn } from '../../src/tape/index.ts'
+import { scratch } from '../cli/harvest.ts'
 
 const formatters = [
   'NumberFormat',
@@ -144,6 +148,38 @@ function evaluate(expression: string): unknown {
     ...Object.values(scope),
   )
 }
+
+test.each([
+  ["import { hostname } from 'node:os'; const a = `${hostname()}`", 'os.hostname()', 'hostname()'],
+  ['const a = system . hostname()', 'os.hostname()', 'system . hostname()'],
+  ["const a = process.env['SHOP_REGION']", 'process.env.SHOP_REGION', "process.env['SHOP_REGION']"],
+  ['const a = env.SHOP_REGION', 'process.env.SHOP_REGION', 'env.SHOP_REGION'],
+  ['const { SHOP_REGION } = process.env', 'process.env.SHOP_REGION', 'process.env.SHOP_REGION'],
+  ["const a = sign('sha256', data, key)", 'crypto.sign()', 'sign(…)'],
+  ['const a = myhostname()', 'os.hostname()', 'os.hostname()'],
+  ['const a = one.memoryUsage.rss()', 'process.memoryUsage.rss()', 'one.memoryUsage.rss()'],
+])('the expression is that of the line, where the line has it: %s', (line, name, expression) => {
+  const file = join(scratch(), 'agent.ts')
+  writeFileSync(file, `// the agent\n${line}\n`)
+  const kind = name.startsWith('process.env') ? 'environment' : name.startsWith('crypto') ? 'random' : 'machine'
+  expect(fixOf(kind, name, { site: `${file}:2:7` }).join('\n')).toContain(`() => ${expression})`)
+  expect(fixOf(kind, name, { site: `${file}.gone:2:7` }).join('\n')).toContain(
+    `() => ${name.replace('sign()', 'sign(…)')})`,
+  )
+})
+
+test('a file outside of the repository cannot be committed: a copy of it can', () => {
+  const isVersioned = (path: string): boolean => path === '/work/shop' || path === '/work/shop/rules'
+  expect(
+    ['/work/shop/var/a/notes.txt', '/work/shop/a', '/work/other/a'].map((one) => isInRepository(one, isVersioned)),
+  ).toEqual([true, true, false])
+  for (const kind of ['file', 'directory'] as const) {
+    expect(fixOf(kind, 'fs.readFile notes.txt').join('\n')).toContain('or commit the ')
+    const outside = fixOf(kind, 'fs.readFile /etc/notes.txt', { isOutside: true }).join('\n')
+    expect(outside).not.toContain('or commit the ')
+    expect(outside).toContain('or read a copy of it in the project, and commit that')
+  }
+})
 
 test('what a package asks for may be a client: value() is never proposed', () => {
   expect(fixOf('random', 'crypto.sign()', { via: 'jose' }).join('\n')).not.toContain('value(')

@@ -3,7 +3,15 @@ import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import type { Check } from './set-up.ts'
-import { type Finding, type FoundSource, isCode, isOpen, isUnseen, openVariables } from '../../doctor/findings.ts'
+import {
+  type Finding,
+  type FoundSource,
+  isCode,
+  isInRepository,
+  isOpen,
+  isUnseen,
+  openVariables,
+} from '../../doctor/findings.ts'
 import type { Examination } from '../../doctor/index.ts'
 import { counted } from '../../errors/words.ts'
 
@@ -27,7 +35,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
         ? `${neutralLine(tape)} replays the same each time, but not as recorded`
         : `${neutralLine(tape)} also differs from its recording`,
     )
-    printUnseen(examination, screen)
+    printUnseen(examination, report.isVersioned, screen)
     screen.line(`→ to see the difference: npx vitest-harvest show ${shellWord(tape)} --replay`)
   }
   for (const { tape, examination } of diagnoses) printNotVaried(tape, examination, { screen, isVerbose })
@@ -44,9 +52,17 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
 }
 
 /** What was not looked at, and what may be why. */
-function printUnseen({ threw, leftTape, missing }: Examination, screen: Screen): void {
-  for (const reading of missing)
-    screen.line(`  not there: ${lineOf(reading)}\n  → if the recorded run had it: put it back, or commit it`)
+function printUnseen(
+  { threw, leftTape, missing }: Examination,
+  isVersioned: DoctorReport['isVersioned'],
+  screen: Screen,
+): void {
+  for (const reading of missing) {
+    const isInside = reading.path !== undefined && isInRepository(reading.path, isVersioned)
+    screen.line(
+      `  not there: ${lineOf(reading)}\n  → if the recorded run had it: put it back${isInside ? ', or commit it' : ''}`,
+    )
+  }
   if (leftTape !== undefined) screen.line(`  it left its tape: ${neutralLine(leftTape, 200)}`)
   if (threw !== undefined)
     screen.line(`  it threw ${neutralLine(threw, 200)}; what the recorded run did behind that was not looked at`)
