@@ -72,7 +72,33 @@ describe('a coding agent, over the client of the MCP SDK', () => {
     const { text } = await call('stop_in_code', { step: 6, evaluate: ['messages.length', 'messages.push(1)'] })
     expect(text).toContain('in ask, called by refundAgent')
     expect(text).toContain('messages.length = 7')
-    expect(text).toContain('messages.push(1) = that could change something in the agent')
+    expect(text).toMatch(
+      /^messages.push\(1\) = that could change something in the agent: only what reads is evaluated$/m,
+    )
+  })
+
+  it('is sent to the call that prints the recorded clock where an expression would read it', async () => {
+    await call('open_tape', { tape, agent })
+    const { text } = await call('stop_in_code', { step: 4, evaluate: ['Date.now()'] })
+    const [, named = '', given = ''] =
+      /^Date\.now\(\) = that would read a recorded clock: (\w+) (\{.*\}) prints it$/m.exec(text) ?? []
+    const answered = await call(named, JSON.parse(given) as Record<string, unknown>)
+    expect(answered).toMatchObject({ isError: false, text: expect.stringMatching(/^clock {5}\d{4}-/m) as string })
+  })
+
+  it('is sent to another start of the server where no tape is of the name it gave, with the folder', async () => {
+    const { text, isError } = await call('open_tape', { tape: 'refund-100x' })
+    expect(isError).toBe(true)
+    expect(text).not.toMatch(/: --dir/)
+    expect(text).toContain(
+      "if its recorder writes to another folder: start the server with npx vitest-harvest debug --mcp --dir '<folder>'",
+    )
+    const other = new Client({ name: 'test', version: '1' })
+    const args = [built('cli/main.js'), 'debug', '--mcp', '--dir', dir]
+    await other.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }))
+    const opened = await other.callTool({ name: 'open_tape', arguments: { tape: 'refund-100x' } })
+    await other.close()
+    expect(opened).toMatchObject({ content: [{ text: expect.stringContaining('10 steps') as string }] })
   })
 
   it('gets less than 2 KB at a time, and is told how to go on', async () => {
@@ -181,6 +207,20 @@ describe('an editor that asks to go on before it launched', () => {
     expect(answered.map(([, seq, success]) => `${seq} ${success}`)).toEqual([
       ...['1 true', '2 false', '3 false', '4 false', '5 true'],
     ])
+  })
+})
+
+describe('an editor that launches a tape which is not there', () => {
+  it('is sent to another start of the server, with the folder, which then launches it', async () => {
+    const launch = { seq: 1, type: 'request', command: 'launch', arguments: { tape: 'refund-100x' } }
+    const serve = (...options: readonly string[]) =>
+      run(process.execPath, [built('cli/main.js'), 'debug', '--dap', ...options], { input: framed(launch) })
+    const { stdout } = await serve()
+    expect(stdout).toContain(
+      "writes to another folder: start the server with npx vitest-harvest debug --dap --dir '<folder>'",
+    )
+    expect(stdout).not.toMatch(/: --dir/)
+    expect((await serve('--dir', dir)).stdout).toContain('"command":"launch","success":true')
   })
 })
 

@@ -15,6 +15,12 @@ import { wrong } from './words.ts'
 /** What reads the clock or chance: a replay has recorded values for these. */
 const reads = /\bDate\b|\bperformance\b|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bgetRandomValues\b|\bhrtime\b/
 
+/** Why an expression is not evaluated. */
+export const refusals = {
+  read: 'that would read a recorded clock',
+  change: 'that could change something in the agent',
+} as const
+
 export const codeCommands: Readonly<Record<string, DebugCommand>> = {
   code: {
     usage: 'code [full|skip|auto]',
@@ -102,9 +108,7 @@ async function evaluate(expression: string, mayChange: boolean, { code }: DebugC
   if (!answer.isSideEffect) throw wrong(answer.error, ['to see what is there: locals'])
   const doing = `\`call ${expression}\` does it all the same`
   throw wrong(
-    reads.test(expression)
-      ? `that would read a recorded clock: \`clock\` prints it, ${doing}`
-      : `that could change something in the agent: ${doing}`,
+    reads.test(expression) ? `${refusals.read}: \`clock\` prints it, ${doing}` : `${refusals.change}: ${doing}`,
     [],
   )
 }

@@ -17,6 +17,7 @@ import { SessionBudget } from './budget.ts'
 import { DapViews, framesOf, numberOf, textOf, type DapArguments as Body } from './dap-views.ts'
 import { type DapMessage, eachRequest, framed } from './dap-stream.ts'
 import { type Debugger, errorLines, stepsOfTape } from './debugger.ts'
+import { atStart } from './mcp-steps.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { untilSignal } from './signals.ts'
 import { unknownToolLines } from './unknown-tools.ts'
@@ -283,9 +284,8 @@ class Adapter {
 
   #errorLines(error: HarvestError): readonly string[] {
     const { fix = [] } = error.facts
-    return errorLines(
-      this.#prompt === undefined ? error : withFacts(error, { fix: stepsOfTape(fix, this.#prompt.context) }),
-    )
+    const named = this.#prompt === undefined ? fix : stepsOfTape(fix, this.#prompt.context)
+    return errorLines(withFacts(error, { fix: named.map(atStart) }))
   }
 
   #stopped(reason: string, hitBreakpointIds: readonly number[] = []): void {

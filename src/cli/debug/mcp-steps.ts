@@ -4,6 +4,7 @@ import { limitNames } from '../live.ts'
 import { nameOf } from '../parse.ts'
 import { debugSpec } from '../spec/debugger.ts'
 import { type OptionChanges, typedAgain } from '../typed-again.ts'
+import { refusals } from './code.ts'
 import { addLive, addTools, commandIn } from './fork-lines.ts'
 import { changesIn, partsOf } from './words.ts'
 
@@ -40,8 +41,23 @@ export function asCalls(step: string, given: CommandInput): readonly string[] {
   if (asked !== undefined && agent !== undefined && !asked.has('mcp'))
     return [`${step.slice(0, at)}open_tape ${inJson({ tape: asked.args[0] ?? '', agent })}`]
   return [
-    step.replace(/: the same line(?:, without --no-cache)?$/, ': the same call').replace(/: steps$/, ': open_tape'),
+    atStart(step)
+      .replace(/: the same line(?:, without --no-cache)?$/, ': the same call')
+      .replace(/: steps$/, ': open_tape'),
   ]
+}
+
+/** A step that names a folder of recordings: for a server it is an option of its start, and of no call. */
+export function atStart(step: string): string {
+  const [, before, word] = /^(.*: )--dir (.+)$/s.exec(step) ?? []
+  if (before === undefined || word === undefined) return step
+  return `${before}start the server with ${typedAgain({ dir: changesIn(word)[0] ?? word })}`
+}
+
+/** Why an expression is not evaluated at a step, and the call that answers instead, where there is one. */
+export function asValue(why: string, step: number): string {
+  if (why.startsWith(refusals.read)) return `${refusals.read}: inspect ${inJson({ step, part: 'clock' })} prints it`
+  return why.startsWith(refusals.change) ? `${refusals.change}: only what reads is evaluated` : why
 }
 
 /** A line of the debugger: options of it are for the command line of the server to say, but for `live`. */

@@ -9,7 +9,7 @@ import { exit } from '../exit.ts'
 import { offline, SessionBudget } from './budget.ts'
 import { type Debugger, errorLines, stepsOfTape } from './debugger.ts'
 import { forkLine } from './fork-lines.ts'
-import { allowingLive, asCalls } from './mcp-steps.ts'
+import { allowingLive, asCalls, asValue } from './mcp-steps.ts'
 import { eachLine, type McpAnswer, type McpParams, type McpResponder } from './mcp-stream.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { untilSignal } from './signals.ts'
@@ -268,11 +268,12 @@ async function stopInCode(
   run: (command: string) => Promise<string>,
   args: Arguments,
 ): Promise<string> {
-  const lines = [await run(`goto ${numberIn(args, 'step')}`), await run('code')]
+  const step = numberIn(args, 'step')
+  const lines = [await run(`goto ${step}`), await run('code')]
   for (const expression of args['evaluate'] === undefined ? [] : listIn(args, 'evaluate')) {
     const answered = prompt.isInCode ? await prompt.run(`print ${expression}`) : undefined
     if (answered === undefined) break
-    const value = 'error' in answered ? errorLines(answered.error)[0] : answered.lines.join('\n')
+    const value = 'error' in answered ? asValue(errorLines(answered.error)[0] ?? '', step) : answered.lines.join('\n')
     lines.push(`${expression} = ${value}`)
   }
   return lines.join('\n')
