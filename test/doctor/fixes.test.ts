@@ -5,6 +5,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import v8 from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { isInRepository } from '../../src/doctor/findings.ts'
 import { type FindingKind, fixOf } from '../../src/doctor/fixes.ts'
@@ -143,10 +144,7 @@ function evaluate(expression: string): unknown {
     file: new File([], 'f'),
     error: new Error('e'),
   }
-  // oxlint-disable-next-line typescript/no-implied-eval -- what is printed is code
-  return (new Function(...Object.keys(scope), `return ${expression}`) as (...all: unknown[]) => unknown)(
-    ...Object.values(scope),
-  )
+  return runInNewContext(expression, { ...scope, process, performance, navigator, Intl }) as unknown
 }
 
 test.each([
