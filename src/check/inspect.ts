@@ -202,11 +202,13 @@ function inspectText(
 }
 
 function inspectName(file: SnapshotFile, { redactor, allow }: Inspecting): readonly CheckFinding[] {
-  return secrets(
-    file,
-    redactor.scan(file.path).map(({ kind }) => secretFound('name of the file', kind)),
-    allow,
-  )
+  const found = redactor.scan(file.path).map(({ kind }) => secretFound('name of the file', kind))
+  // Not as a whole command: it may name the file.
+  const fix = [
+    'give the file another name',
+    ...toAllow(found, allow).map((allowing) => `if it is a false positive, add ${allowing} to the command`),
+  ]
+  return secrets(file, found, allow).map((finding) => ({ ...finding, fix }))
 }
 
 function secrets(

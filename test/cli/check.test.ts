@@ -202,7 +202,9 @@ describe('a secret is found', () => {
     })
     const people = await harvest(['check'], { cwd })
     const programs = await harvest(['check', '--json'], { cwd })
-    for (const { stdout, stderr } of [people, programs]) {
+    const named = await harvest(['check', `recordings/golden/${secret}.tape.jsonl`], { cwd })
+    expect(named.stdout).toContain('add --allow-secret anthropic-key to the command')
+    for (const { stdout, stderr } of [people, programs, named]) {
       expect(stdout + stderr).not.toContain(secret.slice(10, 30))
       expect(stdout + stderr).not.toContain('jane.doe')
       expect(stdout + stderr).not.toMatch(/^\s*::error/m)
