@@ -350,12 +350,12 @@ describe('when its process ends', () => {
   })
 })
 
-test('a flag that is cut says no part of a secret that stood at the cut', async () => {
+test('a flag that is cut says no part of a secret that stood at the cut', () => {
   // A long secret before it brings the cut into what is shown.
   const long = `eyJhbGciOiJIUzI1NiJ9.${'zdWIiOiIx'.repeat(200)}.${'s1G'.repeat(14)}`
   const says = (text: string): string => `${long} ${text.padStart(1_999 - long.length + 8)}`
   const { run, tape } = recording()
-  await run('cut', ({ flag, hold }) => {
+  run('cut', ({ flag, hold }) => {
     flag(says('4111 1111 1111 1111'))
     hold(says('anna.smith@shop.example'))
   })
