@@ -46,7 +46,7 @@ const apart = runApart()
 it('a test that makes a temporary folder removes it', () => {
   expect(contentOf('vitest.config.ts')).toContain("'./test/support/leave-nothing.ts']")
   const makers = files.filter(
-    (file) => /^(?:test|fixtures|bench)\/.*\.ts$/.test(file) && /mkdtemp/.test(contentOf(file)),
+    (file) => /^(?:test|fixtures|bench)\/.*\.ts$/.test(file) && /\bmkdtemp(?:Sync)?\([^)]/.test(contentOf(file)),
   )
   expect(makers.length).toBeGreaterThan(50)
   expect(makers.filter((file) => !/\brm(?:Sync)?\(|\bremove\w*\(/.test(contentOf(file)))).toEqual([])

@@ -23,7 +23,7 @@ export function callsLeftOut({ unused }: Pick<ReplayResult, 'unused'>): readonly
 
 /**
  * Calls left out of which a baseline does not say that it is these: a line of it that fits a call that is made fits them as well. With
- * them in its place the run would be the same to the baseline, and nobody reviewed that. What is lenient by a wildcard or by `match`
+ * them in its place the run would be the same to the baseline, which is not what was reviewed. What is lenient by a wildcard or by `match`
  * is meant so.
  */
 export function unnamedLeftOut(expected: ExpectedTrace, run: ReplayResult, match: MatchOptions): readonly TraceCall[] {

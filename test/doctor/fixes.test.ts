@@ -167,9 +167,9 @@ test.each([
 })
 
 test('a file outside of the repository cannot be committed: a copy of it can', () => {
-  const isVersioned = (path: string): boolean => path === '/work/shop' || path === '/work/shop/rules'
+  const isVersioned = (path: string): boolean => path === '/srv/shop' || path === '/srv/shop/rules'
   expect(
-    ['/work/shop/var/a/notes.txt', '/work/shop/a', '/work/other/a'].map((one) => isInRepository(one, isVersioned)),
+    ['/srv/shop/var/a/notes.txt', '/srv/shop/a', '/srv/other/a'].map((one) => isInRepository(one, isVersioned)),
   ).toEqual([true, true, false])
   for (const kind of ['file', 'directory'] as const) {
     expect(fixOf(kind, 'fs.readFile notes.txt').join('\n')).toContain('or commit the ')

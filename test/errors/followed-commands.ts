@@ -321,6 +321,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/fix.ts': {
+    'once the environment is as it was when recorded': [
+      'test/cli/fix.test.ts',
+      'a variable of the environment that helps is no fix: code without it asks the same',
+    ],
     'to write it': [
       'test/cli/fix.test.ts',
       'shows the case green with the fix and red without it, and only then writes it',
@@ -387,6 +391,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to run tools for real, with their side effects': [
       'test/cli/patch.test.ts',
       'live runs of which many leave the tape are no rate, and the printed command runs their tools too',
+    ],
+    'to keep the run up to it, with this change': [
+      'test/cli/patch.test.ts',
+      'what a model said is not changed where models are asked for real: the printed fork keeps the run up to it',
     ],
   },
   'src/cli/doctor/print.ts': {

@@ -1,3 +1,4 @@
+// Over 300 lines: what can be wrong about a request, a message each.
 import { type ErrorCode, HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { wordDiff } from '../../errors/word-diff.ts'

@@ -25,16 +25,18 @@ function named(request: Request, method: string): Request {
   return Object.defineProperties(request, { method: { value: method }, clone: { value: () => named(clone(), method) } })
 }
 
+/** Asked just before a request is made: the interceptor puts another class behind its own whenever it is applied. */
+function isMethodWithBody(method: string): boolean {
+  const made = Object.getPrototypeOf(FetchRequest) as typeof Request
+  if (made !== BodiedRequest) {
+    Object.setPrototypeOf(BodiedRequest, made)
+    Object.setPrototypeOf(FetchRequest, BodiedRequest)
+    Object.setPrototypeOf(FetchRequest.prototype, BodiedRequest.prototype)
+  }
+  return FetchRequest.isConfigurableMethod(method)
+}
+
 /** Makes the interceptor keep the bodies of `GET` and `HEAD`. */
 export function keepBodies(): void {
-  // Asked just before a request is made: the interceptor puts another class behind its own whenever it is applied.
-  FetchRequest.isMethodWithBody = (method) => {
-    const made = Object.getPrototypeOf(FetchRequest) as typeof Request
-    if (made !== BodiedRequest) {
-      Object.setPrototypeOf(BodiedRequest, made)
-      Object.setPrototypeOf(FetchRequest, BodiedRequest)
-      Object.setPrototypeOf(FetchRequest.prototype, BodiedRequest.prototype)
-    }
-    return FetchRequest.isConfigurableMethod(method)
-  }
+  FetchRequest.isMethodWithBody = isMethodWithBody
 }
