@@ -1,5 +1,6 @@
 import { type HeaderMeaning, headerMeaning } from './meaning.ts'
 import type { SecretNames } from './names.ts'
+import type { Redactor } from './redactor.ts'
 
 /**
  * Headers that reach a tape no matter which side they are of: everything a client may act on, and what tells requests apart. Of
@@ -77,4 +78,9 @@ export class KeptHeaders {
     if (name.length <= 64) this.#known.set(name, found)
     return found
   }
+}
+
+/** The method of a request, which its client may name as it likes. Most are a word that hides nothing. */
+export function redactedMethod(method: string, redactor: Pick<Redactor, 'name'>): string {
+  return /^[A-Z-]{1,16}$/.test(method) ? method : redactor.name(method)
 }
