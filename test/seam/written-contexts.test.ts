@@ -388,7 +388,7 @@ describe('a secret a tool wrote into its context', () => {
       { ...tape, close: tape.close!, events: [{ ...(tape.events[0] as CallEvent), wrote: late }] },
       redactor,
     )
-    expect(wroteOf(again)).toEqual([[['users', 'redacted-secret-2'], 'is redacted-secret-2'], [['gone']]])
+    expect(wroteOf(again)).toEqual([[['users', 'redacted-secret-1000002'], 'is redacted-secret-1000002'], [['gone']]])
   })
 
   const lineOf = ({ events }: Tape): string => events.map((event) => JSON.stringify(event)).join('\n')
