@@ -1,7 +1,7 @@
 import { at, isList, isMap } from '../json/canonical.ts'
 import type { CasePins } from '../provenance/index.ts'
 import type { Json } from '../tape/types.ts'
-import { isWhole, matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
+import { holdsWildcard, isWhole, matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
 import { removeField, replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type {
@@ -119,7 +119,10 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
 
 /** What is asserted of an outcome stays in its extent: `*` and keys that were not asserted are not filled in. */
 function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined): Json {
-  if (matchOutcome(expected, actual, recorded).equal) return expected
+  // A text `*` that was recorded is a value.
+  if (expected === '*' && recorded === '*') return actual
+  const holdsValue = recorded !== undefined && holdsWildcard(recorded)
+  if (!holdsValue && matchOutcome(expected, actual, recorded).equal) return expected
   if (isList(expected) && isList(actual) && expected.length === actual.length) {
     const before = isList(recorded) ? recorded : []
     return expected.map((item, index) => mergeOutcome(item, actual[index] ?? null, before[index]))

@@ -78,7 +78,7 @@ export function steadyPath({ method, url }: Addressed): string {
 
 /** Spellings of one value, each the byte that {@link steadyEscapes} leaves escaped. */
 const escapedInQuery = new Map(
-  [...`!$'()*,/:?@[]`].map((one) => [`%${one.charCodeAt(0).toString(16).toUpperCase()}`, one]),
+  [..."!$'()*,/:?@[]^{|}\\`"].map((one) => [`%${one.charCodeAt(0).toString(16).toUpperCase()}`, one]),
 )
 
 function steadyEscapes(text: string): string {
@@ -88,12 +88,19 @@ function steadyEscapes(text: string): string {
   })
 }
 
+/** Behind the first `=`, which ends the name, another one is of the value. */
+function withPlainSigns(pair: string): string {
+  const at = pair.indexOf('=') + 1
+  return at === 0 ? pair : pair.slice(0, at) + pair.slice(at).replaceAll('%3D', '=')
+}
+
 /** Which of several pairs belong together may be said by their order: `op=add&id=1&op=remove&id=2`. */
 function steadyQuery(query: string): string {
   const spelled = query
     .replaceAll('+', '%20')
     .replace(/%[0-9A-F]{2}/g, (escape) => escapedInQuery.get(escape) ?? escape)
-  const pairs = spelled.split('&').map((pair) => ({ name: pair.split('=', 1)[0], pair }))
+  const written = spelled.split('&').filter((pair) => pair !== '')
+  const pairs = written.map((pair) => ({ name: pair.split('=', 1)[0], pair: withPlainSigns(pair) }))
   const counts = new Map<string | undefined, number>()
   for (const { name } of pairs) counts.set(name, (counts.get(name) ?? 0) + 1)
   const [single, repeated] = [true, false].map((isSingle) =>

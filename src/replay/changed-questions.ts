@@ -59,7 +59,7 @@ function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
   }
 }
 
-const ofNoModel: ReadonlySet<string> = new Set(['accept', 'command', 'content-encoding', 'cwd'])
+const ofNoModel: ReadonlySet<string> = new Set(['accept', 'content-encoding', 'cwd'])
 
 /** What a model is sent is not compared there: a service or a process was asked. */
 function isOfNoModel({ class: name, path }: Drift): boolean {

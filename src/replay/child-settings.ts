@@ -3,15 +3,15 @@ import { basename } from 'node:path'
 import type { FoundDrift } from '../match/matcher.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { SpawnEvent } from '../tape/index.ts'
-import { otherFolder, sameCommand, sameVariable } from './commands.ts'
+import { sameCommand, sameVariable } from './commands.ts'
 
 /**
- * In which folder, with which folders among its arguments and with which variables a child is started, where that is not as recorded: what it answered then proves
+ * In which folder and with which variables a child is started, where that is not as recorded: what it answered then proves
  * nothing about one that serves another tenant. An older tape does not tell.
  */
 export function settingsChanged(
   { command, cwd, env, options = {} }: SpawnEvent,
-  live: ChildSettings & Pick<SpawnEvent, 'command'>,
+  live: ChildSettings,
   redactor: Redactor,
   noted: readonly string[],
 ): readonly FoundDrift[] {
@@ -19,9 +19,6 @@ export function settingsChanged(
   const found: FoundDrift[] = []
   if (cwd !== undefined && cwd !== live.cwd)
     found.push({ class: 'headers', path: 'cwd', part: `folder of ${of}`, recorded: cwd, live: live.cwd })
-  const folder = otherFolder({ command }, { command: live.command })
-  if (folder !== undefined)
-    found.push({ class: 'headers', path: 'command', part: `argument of ${of}`, recorded: folder[0], live: folder[1] })
   const after = redactor.json(live.options ?? {}) as NonNullable<ChildSettings['options']>
   for (const name of noted) {
     const [was, is] = [options[name], after[name]]

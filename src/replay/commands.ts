@@ -1,4 +1,3 @@
-import { homedir, tmpdir } from 'node:os'
 import { posix } from 'node:path'
 import type { SpawnEvent, Tape } from '../tape/index.ts'
 
@@ -12,51 +11,13 @@ export function spawnsOf({ events }: Tape): SpawnEvent[] {
 
 /**
  * Whether two commands start the same. A file in the project is known by its place in it, wherever the project lies and
- * whether its path is written whole or from the folder of the child. Of a path outside the name of the file counts: what else it says
- * is compared by {@link otherFolder}.
+ * whether its path is written whole or from the folder of the child. Folders outside are those of the machine: there the name
+ * of a file counts.
  */
 export function sameCommand(recorded: Start, live: Start): boolean {
   const [before, now] = [recorded.command, live.command]
   const [from, to] = [recorded.cwd, live.cwd]
   return before.length === now.length && before.every((part, i) => sameWords(part, now[i] ?? '', words, from, to, true))
-}
-
-/**
- * The first argument that names a file in another folder outside of the project. Programs and packages, the folder of the user and the
- * one for temporary files are where each machine has them.
- */
-export function otherFolder(recorded: Start, live: Start): readonly [recorded: string, live: string] | undefined {
-  for (const [i, part] of recorded.command.entries()) {
-    const now = live.command[i] ?? ''
-    if (i === 0 || part === now) continue
-    const [was, is] = [inProject(part).split(words), inProject(now).split(words)]
-    const isOther = was.some((word, at) => {
-      const [before, after] = [placeOf(word), placeOf(is[at] ?? '')]
-      return !before.isInProject && !after.isInProject && onMachine(before.path) !== onMachine(after.path)
-    })
-    if (isOther) return [part, now]
-  }
-  return undefined
-}
-
-/** A path outside of the project, without what is the machine's own. */
-function onMachine(path: string): string {
-  const installed = /^.*\/(?:node_modules\/(?!.*node_modules\/)|s?bin\/(?=[^/]*$))(.*)/.exec(path)?.[1]
-  if (installed !== undefined) return installed
-  const temporary = without(path, slashed(tmpdir())) ?? temporaryFolder.exec(path)?.[1]
-  // Under a name of its own: `mkdtemp` ends it with six letters, and others put the number of the process before them.
-  if (temporary !== undefined)
-    return temporary.replace(/^([^/]+?)[^/]{6}\//, (_, name: string) => `${name.replace(/\d+/g, '')}/`)
-  const ofUser = without(path, slashed(homedir())) ?? userFolder.exec(path)?.[1]
-  return ofUser === undefined ? path : `~/${ofUser}`
-}
-
-const temporaryFolder =
-  /^(?:(?:\/private)?(?:\/var)?\/tmp|(?:\/private)?\/var\/folders\/\w+\/\w+\/T|.*\/AppData\/Local\/Temp)\/(.*)/
-const userFolder = /^(?:(?:[A-Za-z]:)?\/(?:home|Users)\/[^/]+|\/root|~)\/(.*)/
-
-function without(path: string, folder: string): string | undefined {
-  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined
 }
 
 /** Whether two values of a variable are equal, but for where the project lies. */
@@ -118,7 +79,7 @@ function slashed(text: string): string {
   return text.replaceAll('\\', '/')
 }
 
-function placeOf(word: string, folder = '.'): Place {
+function placeOf(word: string, folder: string): Place {
   const isName = !word.includes('/')
   if (word.startsWith(`${project}/`))
     return { path: posix.normalize(word.slice(2)), isInProject: true, isName, isDoubtful: false }

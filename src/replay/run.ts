@@ -817,7 +817,7 @@ export class ReplayRun {
     const cwdFor = (event: SpawnEvent): string => (event.cwd === settings.cwd ? settings.cwd : redacted)
     const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: cwdFor(event) }))
     const changes = same.map((event) =>
-      settingsChanged(event, { ...settings, command, cwd: cwdFor(event) }, this.redactor, optionsNoted(this.tape)),
+      settingsChanged(event, { ...settings, cwd: cwdFor(event) }, this.redactor, optionsNoted(this.tape)),
     )
     const at = Math.max(
       changes.findIndex((found) => found.length === 0),

@@ -69,7 +69,7 @@ function spelledOut(
     const { name, args } = parseCall(text)
     if (!names.includes(name) || args === '*') return false
     const rule = matcher.ruleFor(name)
-    return rule.mode === 'keys' && rule.keys === undefined && Object.values(args).includes(undefined)
+    return rule.mode === 'keys' && rule.keys === undefined && Object.values(args).every((value) => value === undefined)
   }
   const open = new Set<string>()
   const previous = readItems(before).flatMap(({ item, texts }): Json[] => {

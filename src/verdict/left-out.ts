@@ -3,8 +3,8 @@ import type { ReplayResult } from '../match/types.ts'
 import { namedArgs } from '../tape/present-args.ts'
 import {
   createMatcher,
+  type ExpectedCall,
   type ExpectedTrace,
-  isAnyCall,
   type MatchOptions,
   type TraceCall,
   traceOfRun,
@@ -31,16 +31,27 @@ export function unnamedLeftOut(expected: ExpectedTrace, run: ReplayResult, match
   if (matcher.mode === 'subset' || matcher.mode === 'superset') return []
   const leftOut = callsLeftOut(run)
   if (leftOut.length === 0) return []
-  const made = traceOfRun(run).layers.flat()
-  const lines = expected.layers.flat().filter((line) => !isAnyCall(line) && line.args !== '*')
-  return leftOut.filter((call) => {
+  const made = [...oncePerText(traceOfRun(run).layers.flat(), textOf)]
+  const lines = [...oncePerText(expected.layers.flat().filter(hasKeysAlone), (line) => JSON.stringify(line)).values()]
+  const unnamed = [...oncePerText(leftOut, textOf)].filter(([text, call]) => {
     const rule = matcher.ruleFor(call.name)
     if (rule.mode !== 'keys' || rule.keys !== undefined) return false
-    const args = canonicalJson(call.args)
-    return lines.some(
-      (line) =>
-        matcher.accepts(line, call) &&
-        made.some((other) => matcher.accepts(line, other) && canonicalJson(other.args) !== args),
-    )
+    const fitting = lines.filter((line) => matcher.accepts(line, call))
+    return fitting.some((line) => made.some(([other, one]) => other !== text && matcher.accepts(line, one)))
   })
+  return unnamed.map(([, call]) => call)
+}
+
+/** As an update writes it by default. Whoever writes values or a wildcard means how lenient that is. */
+function hasKeysAlone({ name, args }: ExpectedCall): boolean {
+  return name !== '*' && args !== '*' && Object.values(args).every((value) => value === undefined)
+}
+
+function textOf({ name, args }: TraceCall): string {
+  return `${name} ${canonicalJson(args)}`
+}
+
+/** Calls that are made again and again are looked at once. */
+function oncePerText<T>(all: readonly T[], text: (one: T) => string): ReadonlyMap<string, T> {
+  return new Map(all.map((one) => [text(one), one]))
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { live, type PatchControl } from '../../src/cli/forking/patched.ts'
 import { HarvestError } from '../../src/errors/index.ts'
+import { askedNone } from '../../src/live/unreached.ts'
 import type { JobOutcome } from '../../src/jobs/run.ts'
 
 const end = (outcomeEqual: boolean) =>
@@ -32,6 +33,13 @@ test('of a change that no run asked for nothing is said, and of others in how ma
   expect(answer(40).because).not.toContain('asked for')
   // Another input is there in each run.
   expect(live(asking(0), times(40, 40), unchanged)).toMatchObject({ survives: true })
+})
+
+test('a run that asks no model any more is judged with the change, and not without', () => {
+  const asked = (survived: number, runs: number): readonly JobOutcome[] =>
+    times(survived, runs).map((run) => ({ ...run, unreached: { because: askedNone } }) as never)
+  expect(live(asked(0, 20), times(20, 20), unchanged)).toMatchObject({ survives: false })
+  expect(live(times(20, 20), asked(20, 20), unchanged)).toMatchObject({ survives: null, beside: { runs: 0 } })
 })
 
 test.for([

@@ -94,7 +94,6 @@ describe('request matching goes from the same to the reworded', () => {
     ['name=%FF', 'name=%EF%BF%BD'],
     ['phone=+4915', 'phone=%2B4915'],
     ['acl', 'acl='],
-    ['a=1&&b=2', 'a=1&b=2'],
     ['op=add&id=1&op=remove&id=2', 'op=add&op=remove&id=1&id=2'],
   ])('the query %s is another question than %s', (one, other) => {
     const url = (query: string) => ({ method: 'GET', url: `https://shop.test/orders?${query}` })
@@ -106,6 +105,10 @@ describe('request matching goes from the same to the reworded', () => {
   test.each([
     ['phone=+4915', 'phone=%204915'],
     ['at=10:30', 'at=10%3A30'],
+    ['c=a|b^`', 'c=a%7Cb%5E%60'],
+    ['c={a:1}', 'c=%7Ba%3A1%7D'],
+    ['c=YQ==', 'c=YQ%3D%3D'],
+    ['a=1&&b=2&', 'a=1&b=2'],
     ["q=(a,b)'!*$", 'q=%28a%2Cb%29%27%21%2A%24'],
     ['ids[]=1&to=/a?b@c', 'ids%5B%5D=1&to=%2Fa%3Fb%40c'],
   ])('the query %s is the same question as %s, as another client writes it', (one, other) => {
@@ -117,7 +120,7 @@ describe('request matching goes from the same to the reworded', () => {
   test('what separates pairs is another byte where it is escaped', () => {
     for (const [one, other] of [
       ['a=1&b=2', 'a=1%26b=2'],
-      ['a=1=2', 'a=1%3D2'],
+      ['a%3D1=2', 'a=1=2'],
       ['a=1;2', 'a=1%3B2'],
       ['a=%252F', 'a=%2F'],
     ] as const)

@@ -163,10 +163,8 @@ test('a child that is started once more, otherwise or not at all is different', 
     return problems.map(({ code }) => code)
   }
   expect(await told(() => hear(speak(...usually)))).toEqual([])
-  // Which folder outside of the project it is given is no other command, and proves nothing.
+  // Folders are those of the machine.
   expect(await told(() => hear(speak(...usually.slice(0, 2), '--root=/elsewhere/work')))).toEqual([])
-  const moved = await replayTape(tape, () => hear(speak(...usually.slice(0, 2), '--root=/elsewhere/work')))
-  expect(verdictOf(moved).unproven.map(({ part }) => part)).toEqual(['argument of process node says.mjs'])
   expect(await told(async () => [speak(...usually), await hear(speak(...usually))][1])).toEqual(['HARVEST_ESCAPE'])
   for (const other of [['--url', 'https://b.example/mcp'], ['--root=/other'], []])
     expect(await told(() => hear(speak(...other)))).toEqual(['HARVEST_ESCAPE'])

@@ -7,7 +7,7 @@ import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { createRecorder, mark, message, state } from '../../src/record/index.ts'
 import { retriever, tool } from '../../src/seam/index.ts'
-import { readTape, type Tape } from '../../src/tape/index.ts'
+import { type Json, readTape, type Tape } from '../../src/tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOfRun } from '../../src/trace/index.ts'
 import { callsLeftOut, judge } from '../../src/verdict/index.ts'
 import { assertedOutcome } from '../../src/recordings/asserted-outcome.ts'
@@ -235,6 +235,9 @@ describe('calls of one tool of which a case leaves some out', () => {
         code: 'HARVEST_TRACE',
         facts: { what: 'The baseline does not say which recorded calls are left out' },
       })
+    // Of a known bug it is not said that it is gone.
+    const known = await judged(open.replace('expect: pass', 'expect: fail'), refunds(much))
+    expect(known.because?.error.code).toBe('HARVEST_TRACE')
     const [first] = (await judged(open, refunds(little))).open ?? []
     expect(first?.error.facts.where).toMatchObject({ 'left out': 'refund(amount: 2500, id: "B")' })
   })
@@ -256,6 +259,8 @@ describe('calls of one tool of which a case leaves some out', () => {
   test('may be any where a wildcard or `match` says so, and all of them', async () => {
     const any = `${head}baseline: [lookup(id), refund(*)]\n`
     expect((await judged(any, refunds(much))).isGreen).toBe(true)
+    const byHand = `${head}baseline: [lookup(id), 'refund(amount: *, id: "B")']\n`
+    expect((await judged(byHand, refunds(much))).isGreen).toBe(true)
     expect((await judged(open, refunds(much), { args: 'ignore' })).isGreen).toBe(true)
     expect((await judged(open, refunds(much), { trace: 'subset' })).isGreen).toBe(true)
     expect((await judged(`${head}baseline: [lookup(id)]\n`, refunds())).isGreen).toBe(true)
@@ -351,6 +356,14 @@ test('a case that says of the error what its tape does wants its fields and caus
   expect(await judged(loose, { ...fields, retryable: true })).toBe('green')
   const named = 'outcome: { $threw: { name: Refused, retryable: false } }'
   expect(await judged(named, { ...fields, retryable: true })).toEqual({ code: 'HARVEST_OUTCOME', at: 'retryable' })
+})
+
+test('an update writes another value in the place of a text `*` that was recorded, and keeps a wildcard', () => {
+  const text = "case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\noutcome: { status: open, mask: '*' }\n"
+  const update = (recorded: Json) =>
+    parseCase(updateCase(text, { outcome: { status: 'open', mask: 'abc' }, recorded }), 'a').outcome
+  expect(update({ status: 'open', mask: '*' })).toEqual({ status: 'open', mask: 'abc' })
+  expect(update({ status: 'open', mask: 'xyz' })).toEqual({ status: 'open', mask: '*' })
 })
 
 test('an update writes what is new where every recorded key is asserted', () => {

@@ -8,6 +8,7 @@ import { type Json, outcomeNotCompared } from '../../tape/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { saidText, spentBy, withLost } from '../live.ts'
+import { askedNone } from '../../live/unreached.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { isRuledOut, smallest } from '../finer-answer.ts'
 import { chanceBetween, isShown } from './beside.ts'
@@ -118,8 +119,8 @@ export function live(
   of?: readonly number[],
 ): PatchAnswer {
   const met = of === undefined ? undefined : changed.filter((run) => isJudged(run, unchanged) && meets(run, of)).length
-  const rate = { ...rateOf(changed, unchanged), ...(met === undefined ? {} : { met }) }
-  const beside = rateOf(controls, unchanged)
+  const rate = { ...rateOf(changed, unchanged, true), ...(met === undefined ? {} : { met }) }
+  const beside = rateOf(controls, unchanged, false)
   const spent = spentBy([...changed, ...controls])
   const chance = rate.runs === 0 || beside.runs === 0 ? null : chanceBetween(hitsOf(rate), hitsOf(beside))
   const common = { rate, beside: { ...beside, chance }, spent, lost: lostReasons([...changed, ...controls]) }
@@ -153,8 +154,8 @@ export function live(
   return { survives: null, because: `${counts} ${why}`, ...common }
 }
 
-function rateOf(ended: readonly JobOutcome[], unchanged: PatchControl): LiveRate {
-  const ends = ended.flatMap((run) => endIn(run, unchanged) ?? [])
+function rateOf(ended: readonly JobOutcome[], unchanged: PatchControl, isChanged: boolean): LiveRate {
+  const ends = ended.flatMap((run) => endIn(run, unchanged, isChanged) ?? [])
   const survived = ends.filter(Boolean).length
   const runs = ends.length
   const undecided = ended.length - runs
@@ -172,7 +173,7 @@ function hitsOf({ survived, runs, undecided }: LiveRate): Hits {
 }
 
 function isJudged(run: JobOutcome, unchanged: PatchControl): boolean {
-  return endIn(run, unchanged) !== undefined
+  return endIn(run, unchanged, true) !== undefined
 }
 
 function meets(run: JobOutcome, steps: readonly number[]): boolean {
@@ -180,8 +181,10 @@ function meets(run: JobOutcome, steps: readonly number[]): boolean {
 }
 
 /** Whether a live run ended as the unchanged one; `undefined`: it cannot be judged. */
-function endIn(run: JobOutcome, unchanged: PatchControl): boolean | undefined {
-  if (HarvestError.is(run) || run.unreached !== undefined || run.report.problems.length > 0) return undefined
+function endIn(run: JobOutcome, unchanged: PatchControl, isChanged: boolean): boolean | undefined {
+  if (HarvestError.is(run) || run.report.problems.length > 0) return undefined
+  // With the change the agent may need no model any more.
+  if (run.unreached !== undefined && !(isChanged && run.unreached.because === askedNone)) return undefined
   return survivesIn(run, unchanged) ?? undefined
 }
 
