@@ -10,16 +10,23 @@ import { readFileSync } from 'node:fs'
 export function writtenAt(site: string | undefined, name: string): string | undefined {
   const line = lineAt(site)
   const [, last = '', call] = /(?:^|[.#])(\w+)(\(\))?$/.exec(name) ?? []
-  if (line === undefined || last === '') return undefined
+  if (line === undefined || last === '' || line.length > longestLine) return undefined
   const owner = String.raw`(?<![\w$.])(?:[\w$]+\s*\??\.\s*)`
-  if (call === undefined)
-    return new RegExp(String.raw`${owner}+${last}\b|(?<![\w$.])[\w$]+(?:\.\w+)*\[(['"])${last}\1\]`).exec(line)?.[0]
-  const start = String.raw`(?:${owner}[\w$.?\s]*?)?(?<![\w$])${last}`
+  if (call === undefined) {
+    const property = String.raw`${owner}+${last}\b|(?<![\w$.])[\w$]+(?:\.\w+)*\[(['"])${last}\1\]`
+    const [one, ...others] = line.matchAll(new RegExp(property, 'g'))
+    // Of several it may be any.
+    return others.length === 0 ? one?.[0] : undefined
+  }
+  const start = String.raw`${owner}*(?<![\w$])${last}`
   // Its arguments stay as they are.
   const found = new RegExp(String.raw`${start}\((\s*\))?`).exec(line)
   if (found === null) return undefined
   return found[1] === undefined ? `${found[0]}…)` : found[0]
 }
+
+/** Longer ones are made by programs. */
+const longestLine = 2_000
 
 function lineAt(site: string | undefined): string | undefined {
   const [, file = '', line = ''] = /^(.*?):(\d+):\d+$/.exec(site ?? '') ?? []

@@ -100,7 +100,7 @@ export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
     const decoded = decodeOne(now, coding, cap)
     if (decoded === 'bomb') return 'bomb'
     if (decoded === undefined) {
-      if (now.length === 0 || isBegunOtherwise(now, coding)) continue
+      if (now.length === 0 || isBegunOtherwise(now, coding) || isMedia(now)) continue
       return unsearched(Object.hasOwn(decoders, coding) ? 'damaged' : 'coding')
     }
     now = decoded
@@ -119,6 +119,12 @@ export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
 function isBegunOtherwise(bytes: Buffer, coding: string): boolean {
   const head = heads[coding]
   return head !== undefined && !bytes.subarray(0, head.length).equals(head.subarray(0, bytes.length))
+}
+
+/** Whether bytes begin as a picture, a sound, a film, a document or an archive does: no coding begins so. */
+function isMedia(bytes: Buffer): boolean {
+  const head = bytes.toString('latin1', 0, 12)
+  return /^(?:\x89PNG|\xff\xd8\xff|GIF8|RIFF|%PDF|OggS|ID3|fLaC|PK\x03\x04|[^]{4}ftyp)/.test(head)
 }
 
 const gzipHead = Buffer.from([0x1f, 0x8b])

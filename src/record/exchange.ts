@@ -135,10 +135,12 @@ export class ExchangeDraft implements ExchangeObserver {
     const { message = '', ...facts } = redactor.json({ ...plainFields(error), message: error.message ?? '' }) as Plain
     this.#error = {
       moment: this.#run.moment(),
-      name: redactor.name(name),
+      name: redactor.name(`${name}`),
       message: `${message}`,
       ...(code === undefined ? {} : { code: typeof code === 'string' ? redactor.name(code) : code }),
-      ...(type && type !== 'Error' && type !== 'Object' ? { type: redactor.name(type) } : {}),
+      ...(typeof type === 'string' && type !== '' && type !== 'Error' && type !== 'Object'
+        ? { type: redactor.name(type) }
+        : {}),
       ...(Object.keys(facts).length === 0 ? {} : { facts }),
     }
     this.#run.settled(this)

@@ -70,14 +70,22 @@ export function steadyBoundary(
   if (!found) return { headers, body }
   const [all, before, boundary] = found as unknown as [string, string, string]
   const steady = '----harvest-boundary'
-  const delimiter = new RegExp(String.raw`(^|\n)--${latin1(boundary).replaceAll(/\W/g, String.raw`\$&`)}`, 'g')
+  const raw = latin1(boundary)
+  const text = body.toString('latin1')
+  const delimiter = new RegExp(String.raw`(^|\n)--${raw.replaceAll(/\W/g, String.raw`\$&`)}`, 'g')
   return {
     headers: headers.map(
       ([name, value]) => [name, name === 'content-type' ? before + steady + value.slice(all.length) : value] as const,
     ),
-    body: Buffer.from(body.toString('latin1').replace(delimiter, `$1--${steady}`), 'latin1'),
+    // One that is drawn may be a part of others in the body, as of a form in it; a short one may be any word.
+    body: Buffer.from(
+      raw.length >= drawnLength ? text.replaceAll(raw, steady) : text.replace(delimiter, `$1--${steady}`),
+      'latin1',
+    ),
   }
 }
+
+const drawnLength = 16
 
 function latin1(text: string): string {
   return Buffer.from(text).toString('latin1')

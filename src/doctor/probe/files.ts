@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from '../../seam/source.ts'
 import { alteredCopy, snapshot, standIn } from './alter.ts'
@@ -99,52 +99,26 @@ const dayMs = 24 * 3_600_000
 
 function probeStats(): void {
   const readers: Manners = [...mannersOf('stat'), ...mannersOf('lstat')]
-  const otherTimes: Ways<fs.Stats | undefined> = {
-    'other times': (noted) => noted && atOtherTimes(noted, 37.3),
-    'earlier times': (noted) => noted && atOtherTimes(noted, -4_000.7),
-  }
+  const otherTimes: Ways<fs.Stats | undefined> = { 'other times': (noted) => noted && atOtherTimes(noted) }
   for (const [target, key, manner] of readers) {
     patchAround(target, key, manner, (args, caller) => {
       const slot = ask(() => sourceOf('file times', `fs.${key}`, args[0]), caller)
       const path = pathOf(args[0])
       if (slot === undefined || path === undefined) return undefined
-      // The size is that of the content, which may be under version control.
-      const content = isThere(path) ? ask(() => sourceOf('file', `fs.${key}`, args[0]), caller) : undefined
-      if (isThere(path)) {
-        return {
-          answer(real) {
-            const stats = slot.of(real as () => fs.Stats | undefined, otherTimes)
-            const size = content?.way(sizes)
-            return size === undefined ? stats : stats && ofSize(stats, size)
-          },
-        }
-      }
+      if (isThere(path)) return { answer: (real) => slot.of(real as () => fs.Stats | undefined, otherTimes) }
       const other = inItsPlace(path, slot)
       return other === undefined ? undefined : { args: [other, ...args.slice(1)] }
     })
   }
 }
 
-const sizes = ['much content', 'no content']
-
-function ofSize(stats: fs.Stats, way: string): fs.Stats {
-  const other = copyOf(stats)
-  // With `bigint: true` it is no `number`, and hardly anybody asks for it.
-  if (typeof stats.size === 'number') other.size = way === 'no content' ? 0 : stats.size * 841 + 12_345_679
-  return other
-}
-
-function copyOf(stats: fs.Stats): fs.Stats {
-  return Object.assign(Object.create(Object.getPrototypeOf(stats) as object) as fs.Stats, stats)
-}
-
-function atOtherTimes(stats: fs.Stats, days: number): fs.Stats {
-  const other = copyOf(stats)
+function atOtherTimes(stats: fs.Stats): fs.Stats {
+  const other = Object.assign(Object.create(Object.getPrototypeOf(stats) as object) as fs.Stats, stats)
   for (const name of ['atime', 'mtime', 'ctime', 'birthtime'] as const) {
     const ms = stats[`${name}Ms`]
     // With `bigint: true` there is no `Number` to shift, and hardly anybody who asks for it.
     if (typeof ms !== 'number') continue
-    const shifted = ms + days * dayMs
+    const shifted = ms + 37.3 * dayMs
     Object.defineProperty(other, `${name}Ms`, { value: shifted, enumerable: true, configurable: true, writable: true })
     Object.defineProperty(other, name, {
       value: new Date(shifted),
@@ -153,10 +127,7 @@ function atOtherTimes(stats: fs.Stats, days: number): fs.Stats {
       writable: true,
     })
   }
-  for (const name of ['dev', 'ino', 'nlink', 'uid', 'gid'] as const)
-    if (typeof stats[name] === 'number') other[name] = stats[name] + 12_345
-  // Who may read and write it.
-  if (typeof stats.mode === 'number') other.mode = stats.mode ^ 0o066
+  if (typeof stats.ino === 'number') other.ino = stats.ino + 12_345
   return other
 }
 
@@ -168,32 +139,23 @@ function probeFolders(): void {
       if (!order && !content) return undefined
       return {
         answer(real) {
-          const list = content ? content.of(real as () => unknown[], otherEntries) : (real() as unknown[])
+          const list = content ? content.of(real as () => unknown[], fewer) : (real() as unknown[])
           return order?.way(['reversed']) === undefined ? list : list.toReversed()
         },
       }
     })
   }
   patchAround(fs, 'globSync', 'sync', (args, caller) => {
-    const name = `fs.globSync ${String(args[0])}`
-    const order = ask(() => ({ kind: 'directory order', name }), caller)
-    const folder = dirname(resolve(`${String(args[0]).split(/[*?{[(!]/, 1)[0]}x`))
-    const content = ask(() => ({ kind: 'directory', name, path: folder }), caller)
-    if (!order && !content) return undefined
-    return {
-      answer(real) {
-        const list = content ? content.of(real as () => unknown[], otherEntries) : (real() as unknown[])
-        return order?.way(['reversed']) === undefined ? list : list.toReversed()
-      },
-    }
+    const order = ask(() => ({ kind: 'directory order', name: `fs.globSync ${String(args[0])}` }), caller)
+    return (
+      order && {
+        answer: (real) => (order.way(['reversed']) === undefined ? real() : (real() as unknown[]).toReversed()),
+      }
+    )
   })
 }
 
-/** One that is added has no file behind it: only where there is no other. */
-const otherEntries: Ways<unknown[]> = {
-  'one entry less': (noted) => noted.slice(0, -1),
-  'no entry, or one': (noted) => (noted.length === 0 ? ['altered'] : []),
-}
+const fewer: Ways<unknown[]> = { 'one entry less': (noted) => noted.slice(0, -1) }
 
 /** Names made of chance get a fixed one, another where that is asked for. */
 function probeTemporaryNames(): void {

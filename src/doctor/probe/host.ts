@@ -41,9 +41,11 @@ const machines: Readonly<Record<string, Ways<unknown>>> = {
     'no interface': () => ({}),
   },
   argv: withArguments(2),
-  execArgv: withArguments(0),
-  pid: amount,
-  ppid: amount,
+  // `fork()` of Node itself hands them on: none is what each Node takes.
+  execArgv: { 'no arguments': () => [] },
+  // A smaller number may be another process, which code may signal.
+  pid: another,
+  ppid: another,
 }
 const elsewhere: Ways<string> = { 'another folder': alias }
 const languages = ['ar-EG', 'ja-JP', 'en-ZA']

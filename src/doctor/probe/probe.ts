@@ -163,16 +163,23 @@ export function readings(): readonly Reading[] {
     phase,
     reads,
     ways: [...ways],
-    ...(values.some(holdsText) ? { isText: true } : {}),
+    ...(values.some((value) => holdsText(value)) ? { isText: true } : {}),
   }))
 }
 
-/** Nothing, and a list of nothing, has no part that could be another one. */
-function holdsText(value: unknown): boolean {
+/** Nothing, and a list of nothing, has no part that could be another one. Of an object of a class its code alone knows the parts. */
+function holdsText(value: unknown, seen: WeakSet<object> = new WeakSet()): boolean {
   if (typeof value === 'string' || value === undefined || value === null) return true
-  if (typeof value !== 'object') return false
-  const parts: readonly unknown[] = Object.values(value)
-  return parts.some(holdsText) || (Array.isArray(value) && parts.length === 0)
+  const isList = Array.isArray(value)
+  if (typeof value !== 'object' || seen.has(value) || (!isList && !isPlainObject(value))) return false
+  seen.add(value)
+  const parts = Object.values(Object.getOwnPropertyDescriptors(value)).filter(({ enumerable }) => enumerable === true)
+  return parts.some((part) => holdsText(part.value as unknown, seen)) || (isList && parts.length === 0)
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Does something that is no reading of anybody. */

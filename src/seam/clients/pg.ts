@@ -140,7 +140,7 @@ function query(
 
 /** `LISTEN` and `UNLISTEN`, behind any comments. */
 export function listens(sql: string): boolean {
-  return /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:un)?listen\b/i.test(sql)
+  return /^(?:\s|--[^\n]*\n|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*(?:un)?listen\b/i.test(sql)
 }
 
 /** A cursor or a stream of rows: each batch that is read is a step. */
