@@ -211,21 +211,12 @@ export class HiddenParts {
   ofOutcome(outcome: RunOutcome): readonly NotCompared[] {
     const { json, parts } = this.#find(outcome.status === 'returned' ? outcome.value : outcome.error)
     // Of an error only data is compared, and all of that is on the tape.
-    if (outcome.status === 'threw' && at(json, '$type') === 'error') return this.#ofError(uncomparedParts(json))
+    if (outcome.status === 'threw' && at(json, '$type') === 'error')
+      return this.#named('outcome', uncomparedParts(json), notComparedInErrors)
     const ended = this.#tape.close?.outcome
     const recorded = ended?.status === 'returned' ? ended.value : undefined
     const isUnheard = recorded !== undefined && withRecordedParts(recorded, json) !== json
     return this.#named('outcome', isUnheard ? [...parts, unheard] : parts)
-  }
-
-  /** Functions are listed together: a request that an error describes has many. */
-  #ofError(parts: readonly HiddenPart[]): readonly NotCompared[] {
-    const others = parts.filter(({ what }) => what !== functionCode)
-    const functions = parts.filter(({ what }) => what === functionCode)
-    const place = functions.map(({ at }) => at)
-    const code = functions.length === 1 ? functionCode : `the code of ${functions.length} functions`
-    const together = functions.length === 0 ? [] : [{ at: place.reduce(commonPath), what: code }]
-    return this.#named('outcome', [...others, ...together], notComparedInErrors)
   }
 
   #find(value: unknown): { readonly json: Json; readonly parts: readonly HiddenPart[] } {

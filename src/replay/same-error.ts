@@ -1,6 +1,6 @@
 import { at, isList, listAt, mapAt } from '../json/canonical.ts'
 import { canonicalJson } from '../providers/index.ts'
-import { functionCode, type HiddenPart, type Json } from '../tape/index.ts'
+import type { HiddenPart, Json } from '../tape/index.ts'
 
 /**
  * Errors are the same when name (or class, where that leaves the name at `Error`), message, code, their own fields of data
@@ -42,10 +42,7 @@ function dataOf(value: Json, path: string, leave: Leave): Json | undefined {
   if (typeof value !== 'object' || value === null) return value
   const type = at(value, '$type')
   if (type === 'error') return factsOf(value, path, leave)
-  if (notData.has(type as string)) {
-    leave(path, notDataText(value))
-    return undefined
-  }
+  if (notData.has(type as string)) return undefined
   if (type === 'instance' && !isDataInstance(value)) {
     leave(path, `an instance of ${String(at(value, 'class')) || 'a class without a name'}`)
     return undefined
@@ -58,12 +55,6 @@ function dataOf(value: Json, path: string, leave: Leave): Json | undefined {
     if (found !== undefined) data[key] = found
   }
   return data
-}
-
-function notDataText(value: Json): string {
-  const type = at(value, '$type')
-  if (type === 'headers') return `headers (${listAt(value, 'entries').length})`
-  return type === 'function' ? functionCode : 'what cannot be read'
 }
 
 const leftOut: Json = { $type: 'left out' }
