@@ -1,3 +1,4 @@
+import { holdsText } from './holds-text.ts'
 import { siteIn, captureStack } from '../../seam/caller.ts'
 import { currentResponder } from '../../seam/intercept/responder.ts'
 import { type Caller, seamState } from '../../seam/source.ts'
@@ -165,21 +166,6 @@ export function readings(): readonly Reading[] {
     ways: [...ways],
     ...(values.some((value) => holdsText(value)) ? { isText: true } : {}),
   }))
-}
-
-/** Nothing, and a list of nothing, has no part that could be another one. Of an object of a class its code alone knows the parts. */
-function holdsText(value: unknown, seen: WeakSet<object> = new WeakSet()): boolean {
-  if (typeof value === 'string' || value === undefined || value === null) return true
-  const isList = Array.isArray(value)
-  if (typeof value !== 'object' || seen.has(value) || (!isList && !isPlainObject(value))) return false
-  seen.add(value)
-  const parts = Object.values(Object.getOwnPropertyDescriptors(value)).filter(({ enumerable }) => enumerable === true)
-  return parts.some((part) => holdsText(part.value as unknown, seen)) || (isList && parts.length === 0)
-}
-
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }
 
 /** Does something that is no reading of anybody. */
