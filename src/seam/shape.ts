@@ -71,18 +71,19 @@ export function steadyBoundary(
   const [all, before, boundary] = found as unknown as [string, string, string]
   const steady = '----harvest-boundary'
   const raw = latin1(boundary)
-  const text = body.toString('latin1')
-  const delimiter = new RegExp(String.raw`(^|\n)--${raw.replaceAll(/\W/g, String.raw`\$&`)}`, 'g')
   return {
     headers: headers.map(
       ([name, value]) => [name, name === 'content-type' ? before + steady + value.slice(all.length) : value] as const,
     ),
-    // One that is drawn may be a part of others in the body, as of a form in it; a short one may be any word.
-    body: Buffer.from(
-      raw.length >= drawnLength ? text.replaceAll(raw, steady) : text.replace(delimiter, `$1--${steady}`),
-      'latin1',
-    ),
+    body: Buffer.from(withBoundary(body.toString('latin1'), raw, steady), 'latin1'),
   }
+}
+
+/** One that is drawn may be a part of others in the body, as of a form in it; a short one may be any word. */
+function withBoundary(text: string, boundary: string, steady: string): string {
+  if (boundary.length >= drawnLength) return text.replaceAll(boundary, steady)
+  const delimiter = new RegExp(String.raw`(^|\n)--${boundary.replaceAll(/\W/g, String.raw`\$&`)}`, 'g')
+  return text.replace(delimiter, `$1--${steady}`)
 }
 
 const drawnLength = 16

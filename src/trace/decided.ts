@@ -35,6 +35,8 @@ export function ranCalls(exchanges: readonly ExchangeEvent[], executed: readonly
   )
 }
 
+const neverAsked = { ran: 0, unseen: 0 }
+
 function said({ tool: { id = '', name, args } }: Decided): string {
   return `${id} ${name}(${canonicalJson(args)})`
 }
@@ -48,7 +50,7 @@ function said({ tool: { id = '', name, args } }: Decided): string {
 export function decidedCalls(
   exchanges: readonly ExchangeEvent[],
   executed: readonly ExecutedCall[],
-  { wrapsTools, recorded }: { readonly wrapsTools: boolean; readonly recorded?: Ran },
+  { wrapsTools, recorded }: { readonly wrapsTools: boolean; readonly recorded?: () => Ran },
 ): readonly PlacedCall[] {
   const decided = decisionsOf(exchanges)
   const askedBy = account(executed, decided)
@@ -58,12 +60,16 @@ export function decidedCalls(
   })
   const answers = new Answers(exchanges)
   const unseen = new Map<string, number>()
+  // In most runs each call that was asked for runs: then the tape is not read again.
+  let before: Ran | undefined
   const isLeftOut = (decision: Decided): boolean => {
+    if (recorded === undefined) return false
+    before ??= recorded()
     const key = said(decision)
-    const before = recorded?.get(key)
+    const { ran, unseen: notSeen } = before.get(key) ?? neverAsked
     const count = (unseen.get(key) ?? 0) + 1
     unseen.set(key, count)
-    return before !== undefined && before.ran > 0 && count > before.unseen
+    return ran > 0 && count > notSeen
   }
   const only = decided
     .filter((decision) => decision.executed === undefined && !isLeftOut(decision))

@@ -37,8 +37,11 @@ export interface RunOfTape {
  * proof: the agent may have made it up.
  */
 export function traceOfRun({ tape, events }: RunOfTape): Trace {
-  const { exchanges, executed } = partsOf(tape.events)
-  return { layers: layered(placedIn(events, ranCalls(exchanges, executed))) }
+  const recorded = () => {
+    const { exchanges, executed } = partsOf(tape.events)
+    return ranCalls(exchanges, executed)
+  }
+  return { layers: layered(placedIn(events, recorded)) }
 }
 
 /**
@@ -50,7 +53,7 @@ export function placedCalls(events: readonly TapeEvent[]): readonly PlacedCall[]
   return placedIn(events)
 }
 
-function placedIn(events: readonly TapeEvent[], recorded?: ReturnType<typeof ranCalls>): readonly PlacedCall[] {
+function placedIn(events: readonly TapeEvent[], recorded?: () => ReturnType<typeof ranCalls>): readonly PlacedCall[] {
   const { exchanges, executed, wrapsTools } = partsOf(events)
   return decidedCalls(exchanges, executed, { wrapsTools, ...(recorded && { recorded }) })
 }
