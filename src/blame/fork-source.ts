@@ -22,7 +22,7 @@ import {
   type HeardCall,
 } from '../fork/index.ts'
 import { type Budget, openBudget, unpaid, type Use } from '../live/index.ts'
-import { threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
+import { answeredAgainIn, threwAtOnceText, type Unreached, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -274,7 +274,12 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
       const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
-      const lost = unheldOf(result) ?? lostAnswer(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
+      const again = answeredAgainIn(result.events, result.tape.events)
+      const lost =
+        (again && ungradedFor(again)) ??
+        unheldOf(result) ??
+        lostAnswer(result) ??
+        (isChanged ? undefined : lostAtOnce(result, steps.length))
       const ended = { ...result, isTimedOut }
       const paid =
         lost !== undefined
@@ -424,7 +429,11 @@ function lostAnswer({ events, outcome, problems, comparison, tape }: ForkResult)
   // One that threw is looked at by the oracle, and so is what a budget or a time-out ended.
   if (outcome.status === 'threw' || problems.length > 0) return undefined
   const lost = unreachedIn(events, tape.events, comparison.outcomeEqual === true)
-  return lost === undefined ? undefined : { grade: 'ungraded', ...unreachedFacts(lost) }
+  return lost && ungradedFor(lost)
+}
+
+function ungradedFor(lost: Unreached): GradeGiven {
+  return { grade: 'ungraded', ...unreachedFacts(lost) }
 }
 
 /**

@@ -17,14 +17,7 @@ import {
 } from '../fork/index.ts'
 import { added, mostOf, noUses, times } from '../live/budget.ts'
 import { noPrice, type Use } from '../live/index.ts'
-import {
-  isOfCache,
-  isOfService,
-  threwAtOnceText,
-  unreachedFacts,
-  unreachedIn,
-  withoutCache,
-} from '../live/unreached.ts'
+import { isOfCache, isOfService, lostIn, threwAtOnceText, unreachedFacts, withoutCache } from '../live/unreached.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
@@ -434,7 +427,7 @@ function nothingToProve({ id }: Case): HarvestError {
 }
 
 function unreached({ events, outcome, comparison, tape }: ForkResult): HarvestError {
-  const lost = unreachedIn(events, tape.events, comparison.outcomeEqual === true)
+  const lost = lostIn(events, tape.events, comparison.outcomeEqual === true)
   const error = outcome.status === 'threw' ? thrownText(outcome.error, tape) : ''
   const { because, said } = lost === undefined ? { because: threwAtOnceText(error) } : unreachedFacts(lost)
   return new HarvestError('HARVEST_PROVE_UNREACHED', {

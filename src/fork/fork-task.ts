@@ -5,7 +5,7 @@ import { thrownText } from '../match/redact-message.ts'
 import { unpaid } from '../live/budget.ts'
 import { requireAllowed } from '../live/off-tape.ts'
 import { recordedUse, reserveRun } from '../live/reserved-run.ts'
-import { isOfCache, isOfService, threwAtOnce, unreachedIn, withoutCache } from '../live/unreached.ts'
+import { isOfCache, isOfService, lostIn, threwAtOnce, withoutCache } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
@@ -301,7 +301,7 @@ function beforeAsking(
 
 function unreached({ events, tape, comparison }: ForkResult, tail: TailRequest): readonly HarvestError[] {
   if (tail.from !== 'live') return []
-  const lost = unreachedIn(events, tape.events, comparison.outcomeEqual === true)
+  const lost = lostIn(events, tape.events, comparison.outcomeEqual === true)
   // As it was recorded is its own way to end.
   if (lost === undefined || tape.events.includes(lost.event)) return []
   const { event, because, status, said: text } = lost

@@ -4,6 +4,7 @@ import { requestText } from '../providers/exchange.ts'
 import { originOf } from '../match/address.ts'
 import { lostCallIn } from './lost-calls.ts'
 import { isGiven } from './given.ts'
+import { givenAgainIn } from './given-again.ts'
 import { isEndOfModel, isSilentEnd } from './model-ends.ts'
 import { isOfEvents } from '../replay/left-early.ts'
 import { at, listAt, textAt } from '../json/canonical.ts'
@@ -91,6 +92,23 @@ export function unreachedIn(
   if (lost !== undefined) return lost
   const call = lostCallIn(events, recorded)
   return call && { event: call.event, ...unconnected(noService, call.said) }
+}
+
+/** As {@link unreachedIn} for a run that was asked for real, and an answer that a cache gave again: see {@link givenAgainIn}. */
+export function lostIn(
+  events: readonly TapeEvent[],
+  recorded: readonly TapeEvent[],
+  isSameEnd: boolean,
+): Unreached | undefined {
+  return answeredAgainIn(events, recorded) ?? unreachedIn(events, recorded, isSameEnd)
+}
+
+/** An answer that a cache gave again; see {@link givenAgainIn}. */
+export function answeredAgainIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
+  const again = givenAgainIn(events, recorded)
+  if (again === undefined) return undefined
+  const { event, id } = again
+  return { event, because: fromCache, status: event.response!.status, said: `the answer ${id} was given before` }
 }
 
 /** How many answers of models came before a question was asked. */
@@ -315,11 +333,14 @@ function isEndOpen(event: ExchangeEvent): boolean {
 
 /**
  * The header by which a gateway says that it gave an answer again: `x-cache: MISS, HIT`, `cache-status: edge; hit` (RFC 9211),
- * `age: 60` (RFC 9111). Asked many times, such a model answered once.
+ * `x-litellm-cache-hit: True`, `age: 60` (RFC 9111). Asked many times, such a model answered once.
  */
 function cacheIn({ response }: ExchangeEvent): string | undefined {
   const hit = response?.headers.find(
-    ([name, value]) => (/cache/i.test(name) && /\bhit\b/i.test(value)) || (/^age$/i.test(name) && Number(value) > 0),
+    ([name, value]) =>
+      (/cache/i.test(name) && /(?<![a-z])(?:hit|stale|revalidated|updating)(?![a-z])/i.test(value)) ||
+      (/cached?(?:[-_]hit)?$/i.test(name) && /^(?:true|1|yes)$/i.test(value)) ||
+      (/^age$/i.test(name) && Number(value) > 0),
   )
   return hit?.join(': ')
 }

@@ -17,6 +17,7 @@ const kept = new Set(
     'x-amzn-errortype x-amz-target idempotency-key sec-websocket-protocol',
     // Whether a gateway gave an answer again.
     'cache-status x-cache x-cache-status cf-cache-status cf-aig-cache-status helicone-cache x-portkey-cache-status',
+    'x-litellm-cache-hit x-openrouter-cache-status x-bt-cached x-cached x-cache-hit x-semantic-cache x-vercel-cache',
   ]
     .join(' ')
     .split(' '),

@@ -1,5 +1,7 @@
 import type { Body, Chunk, ExchangeEvent, HeaderPair, PushEvent, Step } from '../tape/types.ts'
+import { at, textAt } from '../json/canonical.ts'
 import { decodeBody } from '../wire/decode.ts'
+import { readFrames } from '../wire/frames.ts'
 import { continuedRun, isGenerative, readLook } from './dialect.ts'
 import { exchangeOfPush, pushedToolCalls } from './realtime.ts'
 import { dialectSpoken, readModelRequest, readWrittenRequest } from './request.ts'
@@ -121,6 +123,15 @@ function answerOf(
     bytes: Buffer.concat(chunks.map(chunkBytes)),
   })
   return { ...(keptAs === undefined ? {} : { keptAs }), response }
+}
+
+/** The id that a provider gave an answer; `undefined`: it says none. */
+export function idOfAnswer({ response }: ExchangeEvent): string | undefined {
+  if (response === undefined) return undefined
+  const bytes = Buffer.concat(response.chunks.map(chunkBytes))
+  const [first] = readFrames(decodeBody(bytes, header(response.headers, 'content-encoding'))).values
+  const holders = [first, at(first, 'message'), at(first, 'response')]
+  return textAt(first, 'responseId') ?? holders.flatMap((one) => textAt(one, 'id') ?? [])[0]
 }
 
 /** The request body as text; a body still given by reference, or binary beyond reading, is empty. */

@@ -7,7 +7,14 @@ import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
 import { added, noUses } from '../live/budget.ts'
 import { recordedUse, reserveRun } from '../live/reserved-run.ts'
-import { askedNone, keptWaiting, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
+import {
+  answeredAgainIn,
+  askedNone,
+  keptWaiting,
+  threwAtOnceText,
+  unreachedFacts,
+  unreachedIn,
+} from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
   beatFile,
@@ -230,6 +237,8 @@ async function runJob(job: Job, around: Surroundings) {
 /** Why a live run could not ask its model. */
 function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   const { events, outcome, comparison, problems, tape } = run
+  const again = answeredAgainIn(events, tape.events)
+  if (again !== undefined) return unreachedFacts(again)
   const isCut = problems.length > 0 && problems.every(({ code }) => code === 'HARVEST_RUN_ABORTED')
   const waited = isCut ? keptWaiting(run) : undefined
   if (waited !== undefined) return waited

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net from 'node:net'
@@ -301,6 +302,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
   let word = ''
   let reason = ''
   let refusal = 'no credit'
+  let hit: [name: string, value: string] = ['x-cache', 'MISS, HIT']
   const base = served(
     createServer((request, response) => {
       request.resume().on('end', () => {
@@ -311,7 +313,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
         if (way === 'a page of a gateway') return void response.end('<html>Bad gateway</html>')
         if (way === 'an answer that is no stream') return void response.end(whole(request.url === '/v1/messages'))
         response.setHeader('content-type', 'text/event-stream')
-        response.setHeader('x-cache', way === 'an answer from a cache' ? 'MISS, HIT' : 'MISS')
+        response.setHeader('x-cache', 'MISS')
+        if (way === 'an answer from a cache') response.setHeader(...hit)
         if (request.url === '/v1/messages') anthropic(response)
         else openai(response)
       })
@@ -476,6 +479,26 @@ describe('a run whose provider fails in the middle of an answer', () => {
       expect(graded).toEqual({ grade: 'ungraded', because, said: 'x-cache: MISS, HIT' })
     },
   )
+
+  test.each([
+    ['cf-aig-cache-status', 'HIT'],
+    ['x-litellm-cache-hit', 'True'],
+    ['x-cached', 'true'],
+    ['x-bt-cached', 'HIT'],
+    ['x-cache-status', 'STALE'],
+  ])('each header that gateways say it by is known: %s: %s', async (...said) => {
+    hit = said
+    expect(await grade('openai', 'an answer from a cache')).toMatchObject({ grade: 'ungraded', said: said.join(': ') })
+  })
+
+  test.each([
+    ['x-cache-status', 'EXPIRED'],
+    ['x-litellm-cache-hit', 'False'],
+    ['cache-control', 'no-cache'],
+  ])('an answer that is no one’s copy is graded: %s: %s', async (...said) => {
+    hit = said
+    expect(await grade('openai', 'an answer from a cache')).toEqual({ grade: 'bad', because: undefined })
+  })
 
   test('is graded where a server that stands in for the provider has reasons of its own', async () => {
     reason = 'done'
@@ -1043,5 +1066,81 @@ describe('a run that asks two models at once and takes the first answer', () => 
     isPrimaryDown = true
     isDownLater = true
     expect(await forked()).toEqual({ grade: 'ungraded', because: 'A model answered with status 503' })
+  })
+})
+
+describe('a cache in front of a model that says so in no header', () => {
+  let idOf: (asked: string) => string = () => ''
+  const base = served(
+    createServer((request, response) => {
+      const body: Buffer[] = []
+      request.on('data', (bytes: Buffer) => body.push(bytes))
+      request.on('end', () => {
+        const id = idOf(Buffer.concat(body).toString())
+        const isOfOpenai = request.url === '/v1/chat/completions'
+        const choices = [{ index: 0, message: { role: 'assistant', content: 'It' }, finish_reason: 'stop' }]
+        const said = {
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'text', text: 'It' }],
+          stop_reason: 'end_turn',
+        }
+        response.setHeader('content-type', 'application/json')
+        response.end(
+          JSON.stringify({
+            ...(isOfOpenai ? { object: 'chat.completion', choices } : { ...said, usage: {} }),
+            id,
+            model: 'm',
+          }),
+        )
+      })
+    }),
+  )
+  const asked = { model: 'm', max_tokens: 9 }
+  const agents = {
+    openai: async (content: string) => {
+      const client = new OpenAI({ apiKey: 'k', baseURL: `${base()}/v1`, maxRetries: 0 })
+      const { choices } = await client.chat.completions.create({ ...asked, messages: [{ role: 'user', content }] })
+      return choices[0]?.message.content
+    },
+    anthropic: async (content: string) => {
+      const client = new Anthropic({ apiKey: 'k', baseURL: base(), maxRetries: 0 })
+      const { content: said } = await client.messages.create({ ...asked, messages: [{ role: 'user', content }] })
+      return said.length
+    },
+  }
+  async function draws(client: keyof typeof agents, then: typeof idOf, now: typeof idOf) {
+    idOf = then
+    const ask = await forksOf(async () => {
+      await agents[client]('The first one?')
+      return agents[client]('Two?')
+    })
+    idOf = now
+    return [textOf(await ask()), textOf(await ask()), textOf(await ask())]
+  }
+  const drawn = (): string => `chatcmpl-${randomUUID()}`
+  const kept = (): typeof idOf => {
+    const ids = new Map<string, string>()
+    return (text) => {
+      ids.set(text, ids.get(text) ?? drawn())
+      return ids.get(text)!
+    }
+  }
+  const again: unknown = expect.stringMatching(/^ungraded: A model answered from a cache$/)
+
+  test.each(['openai', 'anthropic'] as const)('what it gives again has no grade: %s', async (client) => {
+    expect(await draws(client, drawn, kept())).toEqual(['bad', again, again])
+    const cache = kept()
+    expect(await draws(client, cache, cache)).toEqual([again, again, again])
+    expect(await draws(client, drawn, drawn)).toEqual(['bad', 'bad', 'bad'])
+  })
+
+  test.each([
+    ['one for all answers', () => 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG'],
+    ['words', (text: string) => `chatcmpl-the-answer-to-${text.includes('Two?') ? 'the-second' : 'the-first'}`],
+    ['a number of the question', (text: string) => `chatcmpl-${text.length}`],
+    ['none', () => ''],
+  ])('a server that stands in for a provider is graded, whose answers have as an id %s', async (_, idOf) => {
+    expect(await draws('openai', idOf, idOf)).toEqual(['bad', 'bad', 'bad'])
   })
 })

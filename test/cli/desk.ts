@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { run } from './harvest.ts'
@@ -38,12 +39,25 @@ export interface Desk {
   left: number
   /** The model that says it answered; absent: the one that was asked. */
   answeredBy?: string
+  /** The id of an answer to these messages; absent: each has the same. */
+  idOf?: (messages: readonly unknown[]) => string
   /** Called with the messages so far; decides what comes next. `undefined`: it never answers. */
   decide: (
     messages: readonly { readonly role: string; readonly content?: unknown }[],
     question: DeskQuestion,
   ) => Decision | undefined
   close(): Promise<void>
+}
+
+/** Ids as a cache in front of a provider gives them: the same question has the same answer. */
+export function idsOfCache(): NonNullable<Desk['idOf']> {
+  const ids = new Map<string, string>()
+  return (messages) => {
+    const asked = JSON.stringify(messages)
+    const id = ids.get(asked) ?? `chatcmpl-${randomUUID()}`
+    ids.set(asked, id)
+    return id
+  }
 }
 
 /** A chat-completions server on 127.0.0.1 whose decisions a test makes. */
@@ -75,7 +89,12 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
         return
       }
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(completion(desk.answeredBy ?? model, decision)))
+      response.end(
+        JSON.stringify({
+          ...completion(desk.answeredBy ?? model, decision),
+          ...(desk.idOf && { id: desk.idOf(messages) }),
+        }),
+      )
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProvenCase } from '../../src/cli/proving/prove.ts'
 import { built } from '../support/built.ts'
-import { type Desk, deskAgent, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
+import { type Desk, deskAgent, deskProject, idsOfCache, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest, warmRun as start } from './harvest.ts'
 import { printed } from './printed.ts'
 
@@ -38,6 +38,7 @@ describe('harvest test --prove', () => {
   })
   beforeEach(() => {
     desk.decide = usual
+    delete desk.idOf
     desk.asked.length = 0
   })
   afterEach(() => {
@@ -212,6 +213,17 @@ describe('harvest test --prove', () => {
     desk.decide = usual
     const again = await run(printed(stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model'))
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
+  })
+
+  it('a cache that gives one answer many times proves nothing, and is told as the cause', async () => {
+    desk.idOf = idsOfCache()
+    const { code, stdout } = await prove('refund', '--budget', '2', '--parallel', '1')
+    const stopped = 'stopped: A model answered from a cache: the answer chatcmpl-'
+    expect([code, stdout]).toEqual([1, expect.stringContaining(stopped)])
+    expect(stdout).not.toMatch(/^proven /m)
+    expect(read('refund')).toBe(fresh)
+    // The first ask of the changed question and that of the recorded one, and one that shows it.
+    expect(desk.asked.length).toBeLessThanOrEqual(9)
   })
 
   it('Ctrl-C prints what was known until then, and leaves no one who asks', async () => {

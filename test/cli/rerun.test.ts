@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PassRate } from '../../src/cli/rerunning/rates.ts'
 import { built } from '../support/built.ts'
-import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { type Desk, deskProject, idsOfCache, openDesk, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 
@@ -25,6 +25,7 @@ describe('harvest rerun', () => {
   })
   beforeEach(() => {
     desk.decide = usual
+    delete desk.idOf
     desk.asked.length = 0
   })
   afterAll(async () => {
@@ -349,6 +350,17 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     ])
     expect(stdout).toMatch(/refund +0\/0 +– +nothing judged .* 2\n/)
     expect(desk.asked).toHaveLength(0)
+    expect(printed(stdout, 'with no cache of model answers')).toEqual(words)
+  })
+
+  it('of answers that a gateway gives again, known by their ids, the first ones count', async () => {
+    desk.idOf = idsOfCache()
+    const words = ['rerun', 'refund', '--live', '--runs', '3', '--parallel', '1', '--cross-version'] as const
+    const { code, stdout } = await rerun(words)
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/refund +1\/1 /)])
+    expect(stdout).toMatch(
+      /2 × ungraded\n {2}A model answered from a cache: the answer chatcmpl-[\w-]{36} was given before\n/,
+    )
     expect(printed(stdout, 'with no cache of model answers')).toEqual(words)
   })
 
