@@ -1,6 +1,7 @@
 import { neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
 import { replayTape, standInKeys } from '../replay/index.ts'
+import { noteAnswers } from '../live/given-again.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { RunSettings } from '../replay/run.ts'
 import { bodyTextOf } from '../match/step.ts'
@@ -153,6 +154,7 @@ export async function doAgain(
   if (headers.length > 0 && run.key !== undefined && run.key !== nameOfKey(known!)) return { headersKey: 'another' }
   const key = known ?? ''
   const tape = parseTape(run.tape, 'kept.tape.jsonl')
+  noteAnswers(tape.events)
   const imported = importedIn(tape, parent)
   const again = async () => {
     const heard = new Heard()

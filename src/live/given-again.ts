@@ -2,11 +2,11 @@ import { idOfAnswer, readModelCall } from '../providers/index.ts'
 import type { ExchangeEvent, TapeEvent } from '../tape/index.ts'
 import { isGiven } from './given.ts'
 
-/** Answers that were asked for real in this process, by their ids. */
+/** Answers that were asked for real, in this process or in one whose runs it counts, by their ids. */
 const heard = new Map<string, WeakRef<ExchangeEvent>>()
 
 /**
- * An answer of a model that was given before, to another run of this process or to the recorded one: a cache stands in between
+ * An answer of a model that was given before, to another run that counts or to the recorded one: a cache stands in between
  * that says so in no header. Asked many times, such a model answered once.
  *
  * A server whose recorded answers share an id gives its answers none, and neither does one that counts them.
@@ -25,6 +25,11 @@ export function givenAgainIn(events: readonly TapeEvent[], recorded: readonly Ta
     if (first === undefined) heard.set(answer.id, new WeakRef(answer.event))
   }
   return again
+}
+
+/** Answers of an earlier session that count beside those of this one. */
+export function noteAnswers(events: readonly TapeEvent[]): void {
+  for (const { event, id } of answersIn(events)) if (!heard.has(id)) heard.set(id, new WeakRef(event))
 }
 
 export interface GivenAgain {

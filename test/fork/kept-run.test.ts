@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { forkTape } from '../../src/fork/index.ts'
 import { doAgain, keptRunOf } from '../../src/fork/kept-run.ts'
 import { newHeadersKey } from '../../src/fork/sent-headers.ts'
+import { givenAgainIn } from '../../src/live/given-again.ts'
 import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
@@ -16,13 +17,14 @@ import { readTape, type Tape, type TapeEvent, wholeTape } from '../../src/tape/i
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let asked = 0
+let id = 'c'
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
     // Each second request is turned down, as by a provider that is busy.
     const isBusy = request.headers['x-stainless-lang'] !== undefined && asked++ % 2 === 0
     response.writeHead(isBusy ? 503 : 200, { 'content-type': 'application/json', 'retry-after-ms': '1' })
     const message = { role: 'assistant', content: 'Yes, mail desk@shop.example.' }
-    const answer = { id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const answer = { id, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] }
     response.end(JSON.stringify(isBusy ? { error: { message: 'busy' } } : answer))
   })
 })
@@ -223,6 +225,26 @@ test.each(['', 'garbage'])('a damaged key of header digests is replaced, and one
   expect(key).toMatch(/^[\w-]{43}$/)
   expect(newHeadersKey(folder)).toBe(key)
   expect(readdirSync(folder)).toEqual(['headers.key'])
+})
+
+test('answers of a kept run that is done again count as given, and a cache that gives them once more is known', async () => {
+  onTestFinished(() => void (id = 'c'))
+  const agent = asking(() => ({}), ['refund?'])
+  const folder = temporaryFolder('kept-answers')
+  newHeadersKey(folder)
+  const recorder = createRecorder({ dir: folder })
+  const runOf = async (answer: string): Promise<Tape> => {
+    id = answer
+    await recorder.run({ agent: 'desk' }, agent)
+    return readTape(recorder.lastTape!)
+  }
+  const [recorded, kept, other] = Array.from({ length: 3 }, () => `chatcmpl-${randomUUID()}`)
+  const before = await runOf(recorded!)
+  const run = { tape: wholeTape(await runOf(kept!)), hasProblems: false, headers: [] }
+  expect(await doAgain(run, { folder, load: async () => Promise.resolve(agent) })).toMatchObject(same)
+  const givenAgain = (tape: Tape) => givenAgainIn(tape.events, before.events)?.id
+  expect(givenAgain(await runOf(kept!))).toBe(kept)
+  expect(givenAgain(await runOf(other!))).toBeUndefined()
 })
 
 test('a kept run of an import is done again, though the import lacks a header that the code sends', async () => {
