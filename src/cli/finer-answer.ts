@@ -6,14 +6,12 @@ import { typedAgain } from './typed-again.ts'
 export const smallest = 0.1
 
 /**
- * Whether two kinds of runs differ by less than is looked for, with 95 % confidence: more runs would hardly show more.
- *
- * @param isEitherWay - both signs count. Default: only that the first is right more often
+ * Whether the first kind of runs is not right more often by as much as is looked for, with 95 % confidence: more runs would hardly
+ * show more.
  */
-export function isRuledOut(first: Counted, second: Counted, isEitherWay = false): boolean {
+export function isRuledOut(first: Counted, second: Counted): boolean {
   if (first.runs === 0 || second.runs === 0) return false
-  const { low, high } = newcombe(first, second)
-  return high < smallest && (!isEitherWay || low > -smallest)
+  return newcombe(first, second).high < smallest
 }
 
 /** The next step that takes four times as many runs. @param more - as many instead */

@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import type { ForkResult } from '../fork/index.ts'
+import { type ForkResult, stepBehind } from '../fork/index.ts'
 import { canonicalJson, readMcpCall, readModelRequest } from '../providers/index.ts'
 import { describeEnding } from '../replay/index.ts'
 import { siteIn } from '../seam/caller.ts'
@@ -9,6 +9,7 @@ import {
   type Json,
   outcomeNotCompared,
   type Step,
+  stepsOf,
   type Tape,
   type TapeEvent,
 } from '../tape/index.ts'
@@ -66,7 +67,7 @@ export function endingOf(
     const asked = left.facts.where?.['asked'] ?? left.facts.where?.['call'] ?? ''
     return { class: 'off-tape', said: asked === '' ? left.facts.what : `asked for ${neutralLine(asked, 160)}` }
   }
-  const wrongCall = repeated(tape, run.events, reads)
+  const wrongCall = repeated(tape, run.events, { reads, isLate: lateIn(run.tape, schedule) })
   if (wrongCall !== undefined) return { class: 'trace', said: wrongCall }
   const [hang] = problems
   if (hang !== undefined) return { class: 'hang', said: hang.facts.what }
@@ -92,11 +93,11 @@ const hangs = new Set(['HARVEST_AGENT_TIMEOUT', 'HARVEST_RUN_ABORTED', 'HARVEST_
 function repeated(
   tape: Pick<Tape, 'events'>,
   events: readonly TapeEvent[],
-  reads: readonly string[],
+  { reads, isLate }: { readonly reads: readonly string[]; isLate(step: Step): boolean },
 ): string | undefined {
   const before = effectsIn(tape.events)
   const known = new Set([...before.values()].flatMap(({ name, isTool }) => (isTool ? [name] : [])))
-  for (const [effect, { count, name, isTool }] of effectsIn(events)) {
+  for (const [effect, { count, name, isTool }] of effectsIn(events, isLate)) {
     if (known.size > 0 && isTool && !known.has(name))
       return `called ${neutralLine(name)}, which was never called when recorded`
     if (reads.some((read) => isNamed(name, read))) continue
@@ -127,25 +128,47 @@ interface Effect {
   readonly isTool: boolean
 }
 
-/** What was done, and how often each: calls that were answered and did not fail. */
-function effectsIn(events: readonly TapeEvent[]): ReadonlyMap<string, Effect & { readonly count: number }> {
+/** Steps whose answer a schedule only delays: what an agent gives up waiting for is done all the same. */
+function lateIn(tape: Pick<Tape, 'events'>, schedule: FaultSchedule): (step: Step) => boolean {
+  const steps = stepsOf(tape)
+  const late = new Set(schedule.filter(({ kind }) => isAnswered(kind)).map(({ step }) => steps[step - 1]))
+  return (step) => late.has(stepBehind(step) ?? step)
+}
+
+function isAnswered(name: string): boolean {
+  const kind = kindNamed(name)
+  return kind.changes === 'answer' && kind.answers === true
+}
+
+/**
+ * What was done, and how often each: calls that were answered and did not fail.
+ *
+ * @param isLate - whether the answer to a step was still to come when the agent gave it up. Default: it never was
+ */
+function effectsIn(
+  events: readonly TapeEvent[],
+  isLate: (step: Step) => boolean = () => false,
+): ReadonlyMap<string, Effect & { readonly count: number }> {
   const effects = new Map<string, Effect & { readonly count: number }>()
   for (const event of events) {
-    const effect = isStep(event) ? effectOf(event) : undefined
+    const effect = isStep(event) ? effectOf(event, isLate(event)) : undefined
     if (effect !== undefined) effects.set(effect.said, { ...effect, count: (effects.get(effect.said)?.count ?? 0) + 1 })
   }
   return effects
 }
 
 /** What a step did; `undefined` when it failed, or only asked: a model, a retriever, an address with GET. */
-function effectOf(step: Step): Effect | undefined {
+function effectOf(step: Step, isLate: boolean): Effect | undefined {
   // What happened inside a wrapped call is part of it.
   if (step.in !== undefined) return undefined
   if (isCall(step)) {
     const { kind, name, args, error, result } = step
-    return kind === 'tool' && error === undefined && result !== undefined ? toolEffect(name, args) : undefined
+    const isDone = error === undefined && (result !== undefined || isLate)
+    return kind === 'tool' && isDone ? toolEffect(name, args) : undefined
   }
-  if (step.response === undefined || step.response.status >= 400) return undefined
+  const { response, error, aborted } = step
+  const isToCome = isLate && response === undefined && (error === undefined || aborted !== undefined)
+  if (!isToCome && (response === undefined || response.status >= 400)) return undefined
   const called = readMcpCall(step)
   if (called !== undefined) return toolEffect(called.name, called.args)
   const { method, url, request } = step

@@ -44,6 +44,11 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+async function late(ms: number): Promise<never> {
+  await new Promise((over) => setTimeout(over, ms))
+  throw new Error('it takes too long')
+}
+
 const search = (agent: ChaosAgent, more: Partial<ChaosOptions> = {}, tape: Tape = shop) =>
   chaos(tape, { faults: ['tool-error'], runs: 60, seed: 1, hangMs: 1_000, ...more, agent })
 const kinds = (schedule: FaultSchedule | undefined) => schedule?.map(({ step, kind }) => `${step}:${kind}`)
@@ -110,6 +115,56 @@ describe('what counts as failing', () => {
     })
     expect(await search(agent, { ...cut, reads: ['POST http://127.0.0.1:45998/*'] }, posted)).toMatchObject({
       survived: true,
+    })
+  })
+
+  it('doing a thing twice, when its answer was only late', async () => {
+    // It waits three seconds, and asks once more.
+    const impatient = async (): Promise<{ charged: number }> => {
+      const { amount } = await balance({ id: 'A-1' })
+      await patiently(() => Promise.race([charge({ amount }), late(3_000)]))
+      await comparison({ amount })
+      return { charged: amount }
+    }
+    const slow = { faults: ['tool-slow'], reads: ['balance'] }
+    expect((await search(impatient, slow)).failure).toMatchObject({
+      class: 'trace',
+      schedule: [{ step: 2, kind: 'tool-slow' }],
+      said: 'did charge({"amount":25}) 2 times, and 1 when recorded',
+    })
+    expect(await search(impatient, { ...slow, reads: ['charge'] })).toMatchObject({ survived: true })
+    // A call that never answers, or fails, may not have been done: what happened to it is not known.
+    for (const kind of ['tool-no-answer', 'tool-error'])
+      expect(await search(impatient, { faults: [kind], reads: ['balance', 'receipt'] })).not.toMatchObject({
+        failure: { class: 'trace' },
+      })
+    // Who waits no longer and does without has done it once, and may not say what it did not hear.
+    const fleeting = async (): Promise<unknown> => {
+      const { amount } = await balance({ id: 'A-1' })
+      const charged = await Promise.race([charge({ amount }), late(3_000)]).then(
+        () => amount,
+        () => 'unknown',
+      )
+      await comparison({ amount })
+      return { charged }
+    }
+    expect((await search(fleeting, slow)).failure).toMatchObject({ class: 'outcome' })
+  })
+
+  it('sending a service the same twice, when its answer was only late', async () => {
+    const [sent] = requests(1)
+    const posted = tapeOf([{ ...sent, method: 'POST' } as ExchangeEvent], 'ok')
+    const agent = (): Promise<string> =>
+      patiently(async () => {
+        const signal = AbortSignal.timeout(3_000)
+        const response = await fetch('http://127.0.0.1:45998/items/0', { method: 'POST', signal })
+        await response.text()
+        return 'ok'
+      })
+    expect((await search(agent, { faults: ['http-slow'] }, posted)).failure).toMatchObject({
+      class: 'trace',
+      schedule: [{ kind: 'http-slow' }],
+      said: 'did POST http://127.0.0.1:45998/items/0 2 times, and 1 when recorded',
     })
   })
 

@@ -61,7 +61,9 @@ export function requireShown(
   const unjudged = controls.filter(({ grade }) => grade !== 'ok' && grade !== 'bad').length
   const isAsGood = beside * runs.length >= ok * controls.length
   const [fixed, asRecorded] = [`${ok} of ${runs.length}`, `${beside - unjudged} of ${controls.length}`]
-  const isSettled = isRuledOut({ hits: ok, runs: runs.length }, { hits: beside - unjudged, runs: controls.length })
+  // Whichever way those ended that were not judged.
+  const mayBeOk = runs.filter(({ grade }) => grade !== 'bad').length
+  const isSettled = isRuledOut({ hits: mayBeOk, runs: runs.length }, { hits: beside - unjudged, runs: controls.length })
   throw new HarvestError('HARVEST_FIX_NOT_SHOWN', {
     what:
       isAsGood && unjudged === 0

@@ -112,6 +112,12 @@ export function chanceBetween(one: Hits, other: Hits): number {
   return Math.max(...pairs.map(([a, b]) => Math.min(1, 2 * Math.min(fisherExact(a, b), fisherExact(b, a)))))
 }
 
+/** Whether the two differ by less than is looked for, whichever way those that were lost ended. */
+export function areAlike(one: Hits, other: Hits): boolean {
+  const isLittleMore = (more: Hits, less: Hits): boolean => isRuledOut(filled(more, more.lost), filled(less, 0))
+  return isLittleMore(one, other) && isLittleMore(other, one)
+}
+
 function filled({ hits, runs, lost }: Hits, more: number): { readonly hits: number; readonly runs: number } {
   return { hits: hits + more, runs: runs + lost }
 }
@@ -143,7 +149,7 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
     screen.line(
       `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}`,
     )
-    if (changed !== undefined && unchanged !== undefined && isRuledOut(changed, unchanged, true))
+    if (changed !== undefined && unchanged !== undefined && areAlike(changed, unchanged))
       screen.line(`with more runs hardly more is shown: a difference of ${smallest} or more is ruled out (95 %)`)
     else printSteps([finerAnswer(beside.forks)], (text) => screen.line(text))
   }
