@@ -84,7 +84,7 @@ export interface Recorder {
 export function createRecorder(options: RecorderOptions = {}): Recorder {
   checkRecorderOptions(options)
   // Bad rules are refused here, at start-up, not in the middle of a run.
-  createRedactor(options.redact)
+  const redactor = createRedactor(options.redact)
   if (!isSwitchedOn() || options.enabled === false) return offRecorder
   const [printKey] = printKeys()
   const [subjectKey] = subjectKeys()
@@ -102,11 +102,15 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   const unheard = unheardHere()
   if (unheard !== undefined) warn(runtimeNotHeard(unheard))
   const dir = options.dir ?? join('recordings', 'inbox')
+  // A version may be an address with a token in it.
+  const versions = Object.entries(options.packages ?? {}).map(
+    ([name, version]) => [name, redactor.text(version)] as const,
+  )
   const pins: RecordedPins = {
     node: process.versions.node,
     ...(options.commit === undefined ? {} : { commit: options.commit }),
     ...(options.dirty === undefined ? {} : { dirty: options.dirty }),
-    ...(options.packages === undefined ? {} : { packages: options.packages }),
+    ...(options.packages === undefined ? {} : { packages: Object.fromEntries(versions) }),
   }
   const redact = options.redact === undefined ? undefined : rulesForTape(options.redact)
   let lastTape: string | undefined

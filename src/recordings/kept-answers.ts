@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { Json } from '../tape/index.ts'
+import { redactorOfTape } from '../privacy/index.ts'
+import type { Json, Tape } from '../tape/index.ts'
 import { keepIfPossible, makeKeptFolder, writeKeptFile } from '../tape/kept-files.ts'
 import { readKeptText } from '../tape/links.ts'
 import { forksFolder, forksPlace } from './kept-forks.ts'
@@ -18,11 +19,21 @@ export interface KeptAnswerOf {
 /** Answers that are kept of one command. */
 const most = 8
 
-/** Keeps what `blame` or `fork` answered, beside the forks it rests on, where that can be written. The newest come first. */
-export function keepAnswer(recordings: string, tapeFile: string, command: 'blame' | 'fork', kept: KeptAnswerOf): void {
-  const folder = forksFolder(recordings, tapeFile)
+/**
+ * Keeps what `blame` or `fork` answered of a tape, beside the forks it rests on, where that can be written. The newest come first.
+ * What was typed may be secret: it is redacted by the rules of the tape.
+ */
+export function keepAnswer(
+  recordings: string,
+  tape: Tape,
+  command: 'blame' | 'fork',
+  { at, key, answer }: Omit<KeptAnswerOf, 'digest'>,
+): void {
+  const folder = forksFolder(recordings, tape.source)
   const file = join(folder, `${command}.json`)
-  const others = readAnswers(recordings, tapeFile, command, kept.digest).filter(({ key }) => key !== kept.key)
+  const redactor = redactorOfTape(tape, { keys: 'unnumbered' })
+  const kept: KeptAnswerOf = { digest: tape.digest, at, key: redactor.text(key), answer: redactor.json(answer) }
+  const others = readAnswers(recordings, tape.source, command, kept.digest).filter((one) => one.key !== kept.key)
   keepIfPossible(file, () => {
     makeKeptFolder(folder)
     writeKeptFile(file, `${JSON.stringify([kept, ...others].slice(0, most))}\n`)

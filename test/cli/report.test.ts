@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diffJson } from '../../src/report/diff/json.ts'
@@ -79,15 +79,37 @@ describe('harvest report', () => {
 
   it('takes in what blame and fork answered of this very tape, and leaves out what is of another', async () => {
     const { dir, bad } = recordings()
-    const { digest } = readTape(bad)
+    const tape = readTape(bad)
     const at = '2026-03-04T05:06:07.000Z'
-    keepAnswer(dir, bad, 'blame', { digest: 'another', at, key: 'blame', answer: { recorded: 'ok' } })
+    keepAnswer(dir, { ...tape, digest: 'another' }, 'blame', { at, key: 'blame', answer: { recorded: 'ok' } })
     const read = async () =>
       JSON.parse((await inProcess(['report', 'desk-bad', '--json', '--dir', dir])).stdout) as ReportData
     expect(await read()).not.toHaveProperty('blame')
-    keepAnswer(dir, bad, 'blame', { digest, at, key: 'blame', answer: JSON.parse(JSON.stringify(deskBlame)) })
+    keepAnswer(dir, tape, 'blame', { at, key: 'blame', answer: JSON.parse(JSON.stringify(deskBlame)) })
     expect((await read()).blame).toEqual(deskBlame)
     expect(await read()).not.toHaveProperty('forks')
+  })
+
+  it('what was typed for a fork is kept without its secrets, and shown so', async () => {
+    const { dir, bad } = recordings()
+    const secret = 'tr33h0use4711Zq'
+    const changed = [{ where: 'step 2, result', before: '"x"', after: JSON.stringify(`password=${secret}`) }]
+    const answer = {
+      keep: 2,
+      tail: { from: 'tape' },
+      changed,
+      gradedBy: null,
+      judged: 0,
+      asRecorded: null,
+      branches: [],
+    }
+    keepAnswer(dir, readTape(bad), 'fork', { at: '2026-03-04T05:06:07.000Z', key: JSON.stringify(changed), answer })
+    const kept = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((one) => one.name === 'fork.json')
+    expect(kept).toHaveLength(1)
+    const text = readFileSync(join(kept[0]!.parentPath, 'fork.json'), 'utf8')
+    expect(text).not.toContain(secret)
+    const { forks } = JSON.parse((await inProcess(['report', 'desk-bad', '--json', '--dir', dir])).stdout) as ReportData
+    expect(JSON.stringify(forks)).toContain('password=redacted-')
   })
 
   it('shows the branches that were saved of a tape, with where they part and how they end', async () => {

@@ -149,6 +149,17 @@ function readings(text: string): readonly string[] {
   return [text, plain, percent, ...words]
 }
 
+test('the version of a package leaves no token on a tape, and is as it was otherwise', async () => {
+  const token = `ghp_${'a1B2c3D4'.repeat(4)}e5F6`
+  const versions = { openai: '5.0.0', password: '1.2.3', ours: 'git+https://github.com/o/r#v1' }
+  const packages = { ...versions, lib: `git+https://x-access-token:${token}@github.com/o/r` }
+  const recorder = createRecorder({ dir, packages })
+  await recorder.run({ agent: 'pinned' }, async () => Promise.resolve(1))
+  const tape = readTape(recorder.lastTape!)
+  expect(tape.header.pins?.packages).toMatchObject(versions)
+  expect(readFileSync(tape.source, 'utf8')).not.toContain(token.slice(4))
+})
+
 test('a request leaves no secret on a tape in its method, nor in the name, code, class and fields of its error', async () => {
   const keys = Array.from({ length: 6 }, (_, at) => `ghp_${`a${at}B3dE5f`.repeat(5)}`)
   const [name = '', code = '', field = '', note = '', type = '', method = ''] = keys

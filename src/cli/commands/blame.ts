@@ -72,7 +72,7 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun === true)
     return estimated(answer as unknown as BlameEstimate, printEstimate, { given, screen, foretold })
   const at = new Date().toISOString()
-  keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer })
+  keepAnswer(recordings, tape, 'blame', { at, key: 'blame', answer })
   return blamed(answer as unknown as BlamedRun, { found, tape }, { given, screen, foretold })
 }
 

@@ -168,15 +168,10 @@ function purseOf(
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */
-function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
+function keep({ recordings, tape }: Parent, answer: ForkJson): void {
   const key = JSON.stringify([answer.keep, answer.changed, answer.tail])
   const at = new Date().toISOString()
-  keepAnswer(recordings, file, 'fork', {
-    digest: tape.digest,
-    at,
-    key,
-    answer: JSON.parse(JSON.stringify(answer)) as Json,
-  })
+  keepAnswer(recordings, tape, 'fork', { at, key, answer: JSON.parse(JSON.stringify(answer)) as Json })
 }
 
 async function critical({ parent, purse }: Paid, given: CommandInput, screen: Screen): Promise<number> {
