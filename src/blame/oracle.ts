@@ -1,5 +1,5 @@
 // Over 300 lines: every way to grade a run, beside each other.
-import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
+import { type Case, expectedError, factsOfError } from '../cases/index.ts'
 import { type ErrorFacts, HarvestError } from '../errors/index.ts'
 import { isOpen, isUnreached, keptWaiting, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
@@ -223,7 +223,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   if (judging.by === 'case') {
     const { expect, outcome } = judging.case
     const wanted = outcome === undefined ? undefined : expectedError(outcome)
-    const isExpected = wanted !== undefined && matchOutcome(wanted, shapeOfError(encodeValue(run.outcome.error))).equal
+    const isExpected = wanted !== undefined && matchOutcome(wanted, factsOfError(encodeValue(run.outcome.error))).equal
     if (isExpected) return { grade: expect === 'pass' ? 'ok' : 'bad' }
   }
   return { grade: isRecorded ? 'bad' : 'crash' }

@@ -1,5 +1,5 @@
 import { ofAnswered } from './graded-use.ts'
-import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
+import { type Case, expectedError, factsOfError } from '../cases/index.ts'
 import { type ErrorCode, type HarvestError, neutralLine } from '../errors/index.ts'
 import { type FinishedFork, hearModelCalls, type HeardCall } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
@@ -100,7 +100,7 @@ function endsAsSaid({ outcome: live }: FinishedFork, { case: kase, tape }: AskJu
     return recorded === 'threw' ? hasThrown : !hasThrown
   }
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
-  return wanted !== undefined && matchOutcome(wanted, hasThrown ? shapeOfError(live.value) : live.value).equal
+  return wanted !== undefined && matchOutcome(wanted, hasThrown ? factsOfError(live.value) : live.value).equal
 }
 
 function actsAsSaid(live: readonly TapeEvent[], { case: kase, match, events }: AskJudge): boolean {

@@ -346,7 +346,7 @@ export const caseSchema: SchemaRule & { readonly properties: Readonly<Record<str
     rules: { description: 'Temporal rules, checked on every replay.', ...words },
     outcome: {
       description:
-        'Structural match on what the agent returns; { $threw: … } on the name, message, code and status of what it throws.',
+        'Structural match on what the agent returns; { $threw: … } on the name, message, code and status of what it throws. { $only: { … } } has no other key; { $is: … } is that value alone.',
     },
     oracle: {
       description: 'Function that says whether a run was right, for blame and fork: ./src/oracle.ts#isRight.',

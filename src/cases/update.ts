@@ -1,8 +1,19 @@
-import { at, isList, isMap } from '../json/canonical.ts'
+import { at, canonicalJson, isList, isMap } from '../json/canonical.ts'
 import type { CasePins } from '../provenance/index.ts'
 import type { Json } from '../tape/types.ts'
-import { holdsWildcard, isWhole, matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
+import {
+  exactIn,
+  exactly,
+  holdsWildcard,
+  isWhole,
+  matchOutcome,
+  mergeBaseline,
+  onlyIn,
+  type Trace,
+  withOnly,
+} from '../trace/index.ts'
 import { parseCase } from './parse.ts'
+import { expectedError, throwing } from './thrown.ts'
 import { removeField, replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type {
   AcceptedChange,
@@ -106,8 +117,7 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   set('pins', changes.pins)
   if (changes.baseline !== undefined)
     set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match, changes.exactly))
-  if (changes.outcome !== undefined)
-    set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome, changes.recorded))
+  if (changes.outcome !== undefined) set('outcome', outcomeOf(outcome, changes.outcome, changes.recorded))
   set('messages', changes.messages)
   set('marks', changes.marks)
   if (changes.states?.length !== 0) set('states', changes.states)
@@ -117,25 +127,45 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   return fields
 }
 
+/** What was accepted leaves nothing open that the case did not leave open: it has no other key, and its texts are no wildcards. */
+function outcomeOf(expected: Json | undefined, actual: Json, recorded: Json | undefined): Json {
+  const error = expectedError(actual)
+  if (error === undefined)
+    return expected === undefined ? exactly(actual, recorded) : mergeOutcome(expected, actual, recorded)
+  const before = expected === undefined ? undefined : expectedError(expected)
+  const isAll =
+    before === undefined ||
+    exactIn(before) !== undefined ||
+    (recorded !== undefined && canonicalJson(expected!) === canonicalJson(recorded))
+  // Of an error a case names a part as a rule.
+  return throwing(isAll ? exactly(error, undefined) : mergeOutcome(before, error, undefined))
+}
+
 /** What is asserted of an outcome stays in its extent: `*` and keys that were not asserted are not filled in. */
 function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined): Json {
   // A text `*` that was recorded is a value.
-  if (expected === '*' && recorded === '*') return actual
+  if (expected === '*' && recorded === '*') return exactly(actual, recorded)
   const holdsValue = recorded !== undefined && holdsWildcard(recorded)
   if (!holdsValue && matchOutcome(expected, actual, recorded).equal) return expected
   if (isList(expected) && isList(actual) && expected.length === actual.length) {
     const before = isList(recorded) ? recorded : []
     return expected.map((item, index) => mergeOutcome(item, actual[index] ?? null, before[index]))
   }
-  if (!isMap(expected) || !isMap(actual)) return actual
-  const known = Object.keys(expected).filter((key) => Object.hasOwn(actual, key))
-  const more = isWhole(expected, recorded) ? Object.keys(actual).filter((key) => !Object.hasOwn(expected, key)) : []
-  return Object.fromEntries(
+  const said = onlyIn(expected) ?? expected
+  if (!isMap(said) || !isMap(actual) || exactIn(expected) !== undefined) return exactly(actual, recorded)
+  const known = Object.keys(said).filter((key) => Object.hasOwn(actual, key))
+  const isClosed = said !== expected || isWhole(said, recorded)
+  const more = isClosed ? Object.keys(actual).filter((key) => !Object.hasOwn(said, key)) : []
+  const merged = Object.fromEntries(
     [...known, ...more].map((key) => [
       key,
-      known.includes(key) ? mergeOutcome(expected[key]!, actual[key]!, at(recorded, key)) : actual[key]!,
+      known.includes(key)
+        ? mergeOutcome(said[key]!, actual[key]!, at(recorded, key))
+        : exactly(actual[key]!, at(recorded, key)),
     ]),
   )
+  const isRead = exactIn(merged) !== undefined || onlyIn(merged) !== undefined
+  return isClosed && (isRead || !isWhole(merged, recorded)) ? withOnly(merged) : merged
 }
 
 /** The smallest edit first; each is read back, so that an unforeseen layout costs comments, and never what the case asserts. */

@@ -5,7 +5,17 @@ export { compareTraces, type TraceComparison } from './compare.ts'
 export type { TraceDifference } from './differences.ts'
 export { layered } from './layers.ts'
 export { mergeBaseline } from './merge.ts'
-export { holdsWildcard, isWhole, matchOutcome, type OutcomeMatch } from './outcome.ts'
+export {
+  asValue,
+  exactIn,
+  exactly,
+  holdsWildcard,
+  isWhole,
+  matchOutcome,
+  onlyIn,
+  type OutcomeMatch,
+  withOnly,
+} from './outcome.ts'
 export { createMatcher } from './matcher.ts'
 export type { PlacedCall } from './placed.ts'
 export { positionsOf } from './positions.ts'

@@ -21,6 +21,7 @@ import {
   compareReplay,
   compareTraces,
   type ExpectedTrace,
+  asValue,
   holdsWildcard,
   matchOutcome,
   type MatchOptions,
@@ -340,7 +341,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     aspect: 'outcome',
     error,
     line: kase.lines.outcome ?? kase.lines.case,
-    expected: pretty(kase.outcome),
+    expected: pretty(asValue(kase.outcome)),
     actual: pretty(hasThrown ? throwing(actual) : actual),
   }
 }

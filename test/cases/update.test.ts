@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CaseChanges, parseCase, updateCase, writeCase } from '../../src/cases/index.ts'
+import { type CaseChanges, expectedError, parseCase, updateCase, writeCase } from '../../src/cases/index.ts'
 import type { Json } from '../../src/tape/types.ts'
-import type { Trace } from '../../src/trace/index.ts'
+import { holdsWildcard, matchOutcome, type Trace } from '../../src/trace/index.ts'
 import { errorOf, head, without } from './samples.ts'
 
 const written = `# ticket of 3 March
@@ -138,6 +139,83 @@ test('an outcome that is matched loosely stays loose', () => {
   )
 })
 
+describe('an outcome that is accepted', () => {
+  const caseWith = (outcome: Json | undefined): string =>
+    outcome === undefined ? head : updateCase(head, { outcome, recorded: outcome })
+
+  test.each<[was: Json, accepted: Json, other: Json]>([
+    [{ result: 'ok' }, { answer: 'ok' }, { answer: 'ok', refund: 1000 }],
+    [{ r: { x: 1 } }, { r: { y: 1 } }, { r: { y: 1, refund: 1000 } }],
+    [{ a: 1, b: 1 }, { a: 1 }, { a: 1, b: 999 }],
+    [{ a: 1 }, {}, { refund: 1000 }],
+    [{ refunds: { a: 1 } }, { refunds: {} }, { refunds: { b: 1000 } }],
+    [[1], [1, { a: 1 }], [1, { a: 1, refund: 1000 }]],
+    ['done', { a: 'done' }, { a: 'done', refund: 1000 }],
+    ['x', '*', 'refund 1000'],
+    [{ q: 'x' }, { q: '*' }, { q: 'refund 1000' }],
+    [{ a: 1 }, { a: 1, b: { c: 1 } }, { a: 1, b: { c: 1, refund: 1000 } }],
+    [{ a: 1 }, { $is: 1 }, 1],
+    [{ $threw: { name: 'E', message: 'm' } }, { $threw: { b: 1, name: 'E' } }, { $threw: { b: 1, name: 'E', c: 2 } }],
+    [{ $threw: { name: 'E', code: 1 } }, { $threw: { name: 'E', code: '*' } }, { $threw: { name: 'E', code: 7 } }],
+  ])('leaves nothing open: %j, then %j, is not %j', (was, accepted, other) => {
+    for (const before of [was, undefined]) {
+      const text = updateCase(caseWith(before), { outcome: accepted, recorded: was })
+      const { outcome } = parseCase(text, 'a')
+      expect([holds(outcome!, accepted, was), holds(outcome!, other, was)], text).toEqual([true, false])
+      // A second update has nothing to add.
+      expect(updateCase(text, { outcome: accepted, recorded: was })).toBe(text)
+    }
+  })
+
+  test('stays open where a person left it open, and nowhere else', () => {
+    const loose = `${head}outcome: { id: "*", order: { total: 1 }, note: 'a' }\n`
+    const recorded = { id: 'r-7', order: { total: 1, at: 5 }, note: 'a', old: 1 }
+    const text = updateCase(loose, {
+      outcome: { id: 'r-8', order: { total: 2, at: 6 }, note: { by: 'kim' } },
+      recorded,
+    })
+    const { outcome } = parseCase(text, 'a')
+    expect(outcome).toEqual({ id: '*', order: { total: 2 }, note: { $is: { by: 'kim' } } })
+    const whole = updateCase(text, { outcome: { id: 'r-9', order: { total: 2 }, note: { by: 'lee' } }, recorded })
+    expect(parseCase(whole, 'a').outcome).toEqual({ id: '*', order: { total: 2 }, note: { $is: { by: 'lee' } } })
+  })
+
+  test('is that value and no other, and again after a second one', () => {
+    const key = fc.constantFrom('a', 'b', '$is', '$only', '*')
+    const value = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.constantFrom<Json>(null, 1, 'x', '*', true),
+        fc.array(tie('value'), { maxLength: 2 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 2 }),
+      ),
+    })).value
+    fc.assert(
+      fc.property(value, value, value, value, fc.boolean(), (recorded, first, second, other, isSaid) => {
+        // Promote asserts no outcome that reads as a pattern.
+        let text = isSaid && !holdsWildcard(recorded) ? caseWith(recorded) : head
+        for (const accepted of [first, second]) {
+          const { outcome } = parseCase(text, 'a')
+          if (outcome !== undefined && holds(outcome, accepted, recorded)) continue
+          text = updateCase(text, { outcome: accepted, recorded })
+          const now = parseCase(text, 'a').outcome!
+          expect(holds(now, accepted, recorded)).toBe(true)
+          expect(holds(now, other, recorded)).toBe(isDeepStrictEqual(plain(other), plain(accepted)))
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  /** As the judge compares: of an error the tape does not say which keys there are. */
+  function holds(outcome: Json, actual: Json, recorded: Json): boolean {
+    const [wanted, thrown] = [outcome, actual].map(expectedError)
+    if (wanted !== undefined && thrown !== undefined) return matchOutcome(wanted, thrown).equal
+    return matchOutcome(outcome, actual, recorded).equal
+  }
+  const plain = (value: Json): unknown => JSON.parse(JSON.stringify(value))
+})
+
 test('fields that were not there come where they are written in a new case', () => {
   const after = updateCase(`${head}title: Limits\nrules:\n  - a\n`, {
     baseline: trace('a|x'),
@@ -159,7 +237,8 @@ test('fields that were not there come where they are written in a new case', () 
     rules:
       - a
     outcome:
-      refunded: 25
+      $is:
+        refunded: 25
     approved:
       reason: because
       by: Kim
