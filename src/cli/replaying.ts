@@ -43,6 +43,8 @@ export interface Replayed {
   readonly isProgram: boolean
   /** The case that the tape belongs to. */
   readonly case?: Case
+  /** It differs from the tape as the case says. */
+  readonly isAsCase?: true
   /** Names of all agents of the project; absent where no Vitest ran the agent. */
   readonly agents?: readonly string[]
 }
@@ -88,7 +90,7 @@ export async function replay(
   const ofCase = owner === undefined ? {} : { case: owner }
   const accepted = acceptedFor(tape, owner)
   if (found === undefined)
-    return { ...(await replayInVitest(tape, given, { options: whole, accepted, owner }, command)), ...ofCase }
+    return { ...(await replayInVitest(tape, given, { options: whole, accepted, owner, isExact }, command)), ...ofCase }
   const { program, isProgram, preload, agent } = found
   const limitMs = readDuration(given, command, 'timeout') ?? (isDebugged(program) ? undefined : programMs)
   const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs)
@@ -250,10 +252,12 @@ async function replayInVitest(
     options,
     accepted,
     owner,
+    isExact,
   }: {
     readonly options: ReplayOptions
     readonly accepted: readonly NamedAcceptance[]
     readonly owner: Case | undefined
+    readonly isExact: boolean
   },
   command: CommandSpec,
 ): Promise<Replayed> {
@@ -266,16 +270,23 @@ async function replayInVitest(
     accepted,
     ...(agent === undefined ? {} : { agent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(owner === undefined || isExact ? {} : { case: { file: owner.file, text: readFileSync(owner.file, 'utf8') } }),
   }
   const [run] = await runJobs([job]).catch((error: unknown) => [error])
   if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, { agent, cause: run }) : run
   if (run === undefined) throw new TypeError(`no answer for ${tape.source}`)
-  const { report, agents } = run as FinishedJob
+  const { report: ofTape, agents, verdict } = run as FinishedJob
+  // What was accepted of its end, its messages, marks and states stands in the case.
+  const isAsCase = ofTape.verdict.verdict === 'different' && verdict?.isGreen === true
+  const report = isAsCase
+    ? { ...ofTape, verdict: { ...ofTape.verdict, verdict: 'same' as const, differences: [] } }
+    : ofTape
   const ended = { code: 0, signal: null, stdout: '', stderr: '' }
   return {
     report,
     ...(agents === undefined ? {} : { agents }),
     ended,
+    ...(isAsCase ? { isAsCase } : {}),
     isProgram: false,
     changed: await changedSince(tape),
   }

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { serializeTape } from '../../src/tape/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { startOrigin } from '../record/origin.ts'
 import { asked, samples, url } from '../importers/samples.ts'
+import { deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { type Answered, scratch, warmHarvest as harvest } from './harvest.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
 
@@ -219,3 +220,30 @@ describe('a tape that was changed', () => {
 function said(text: string): string {
   return text.replaceAll(/^since it was recorded: .*\n/gm, '')
 }
+
+it('of a case, what an update accepted is the same for replay as for test, and nothing beside it', async () => {
+  const desk = await openDesk(usual)
+  const cwd = deskProject()
+  onTestFinished(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const run = (...args: string[]) =>
+    harvest(args, { cwd, env: { DESK_URL: desk.url, CI: '', HARVEST_ALLOW_CI_UPDATE: '1' } })
+  await recordDesk(cwd, desk, 'first', ['Refund A-100.'])
+  expect((await run('promote', 'first', '--as', 'refund', '--unverified')).code).toBe(0)
+  const file = join(cwd, 'src/desk.ts')
+  const code = readFileSync(file, 'utf8')
+  const returning = (value: string) => writeFileSync(file, code.replace('return { answer: message.content }', value))
+  returning('return { said: message.content }')
+  expect((await run('replay', 'refund')).code).toBe(1)
+  expect((await run('test', 'refund', '--update-recordings', '--reason', 'another name')).code).toBe(0)
+  const accepted = await run('replay', 'refund')
+  expect([accepted.code, accepted.stderr]).toEqual([0, expect.stringMatching(/: same; .*; as its case says$/m)])
+  const { code: ended, stdout } = await run('replay', 'refund', '--json')
+  expect([ended, JSON.parse(stdout)]).toMatchObject([0, { held: true, asCase: true, verdict: { verdict: 'same' } }])
+  expect((await run('replay', 'refund', '--exact')).code).toBe(1)
+  returning('return { said: message.content, refunded: 4_000 }')
+  const [tested, replayed] = [await run('test', 'refund'), await run('replay', 'refund')]
+  expect([tested.code, replayed.code]).toEqual([1, 1])
+})

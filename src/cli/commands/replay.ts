@@ -33,6 +33,7 @@ export const replayCommand: Command = {
         held,
         programExit: replayed.ended.code,
         ...replayed.report,
+        ...(replayed.isAsCase === true ? { asCase: true } : {}),
         changed: replayed.changed,
         file: tape.source,
       })
@@ -73,6 +74,7 @@ function print(
     ...report.outcomeDiffers
       .filter((part) => !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
+    ...(replayed.isAsCase === true ? ['as its case says'] : []),
     ...(report.comparison.outcomeEqual === null ? [`outcome: ${outcomeNotCompared}`] : []),
     ...(report.comparison.outcomeEqual === null && report.threw !== undefined
       ? [neutralLine(`the agent threw ${report.threw}`, 200)]
