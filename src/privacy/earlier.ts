@@ -45,3 +45,6 @@ export const tenthFinders = findersByWords(10)
 
 /** The finders of tapes with the flag `redactor-11`. */
 export const eleventhFinders = findersByWords(11)
+
+/** The finders of tapes with the flag `redactor-12`. */
+export const twelfthFinders = findersByWords(12)

@@ -57,17 +57,17 @@ export function cutPieces(pieces: readonly Buffer[], edits: readonly ByteEdit[])
   return result
 }
 
-/** Edits of a text as edits of its UTF-8. */
-export function inBytes(text: string, edits: Iterable<Edit>): readonly ByteEdit[] {
+/** Edits of a text as edits of its bytes. */
+export function inBytes(text: string, edits: Iterable<Edit>, coding: 'utf8' | 'latin1'): readonly ByteEdit[] {
   let [characters, bytes] = [0, 0]
   const move = (to: number): number => {
-    bytes += Buffer.byteLength(text.slice(characters, to), 'utf8')
+    bytes += Buffer.byteLength(text.slice(characters, to), coding)
     characters = to
     return bytes
   }
   return Array.from(edits, ({ start, end, text: instead }) => ({
     start: move(start),
     end: move(end),
-    bytes: Buffer.from(instead),
+    bytes: Buffer.from(instead, coding),
   }))
 }

@@ -1,5 +1,6 @@
 // Over 300 lines: what tells pieces of one text from records is one set of rules.
 import type { Encoded, TextRange } from './types.ts'
+import { closingQuoteOf } from './within-json.ts'
 import { isOverworked, work } from './work.ts'
 
 /** A secret that stands in several places, in pieces. */
@@ -197,6 +198,7 @@ const fieldOfEvents = /^(?:data|event|id|retry|:)/
 
 /** What may stand before a stream: a mark of byte order, blank lines, and the sign before each JSON text of RFC 7464. */
 const beforeStream = /\ufeff?[\s\x1e]*/y
+const beginsObject = /^\ufeff?[\s\x1e]*\{/
 const secondJson = /\}[^\S\r\n]*[\r\n\x1e][\s\x1e]*\{/
 const firstField = /(?:data|event|id|retry|:)/y
 const firstLine = /[0-9a-z]:["{[]/y
@@ -207,10 +209,37 @@ export function isStream(text: string, version: number): boolean {
   beforeStream.lastIndex = 0
   beforeStream.test(text)
   const start = (firstField.lastIndex = firstLine.lastIndex = beforeStream.lastIndex)
-  if (text[start] === '{') return secondJson.test(text)
+  if (text[start] === '{') return secondJson.test(text) || (version >= 13 && isConcatenated(text, start))
   if (firstField.test(text)) return /[\r\n]data:/.test(text)
   if (firstLine.test(text)) return /[\r\n][0-9a-z]:"/.test(text)
   return text[start] === '[' && /^\[\s{0,4}\{/.test(text.slice(start, start + 6)) && text.includes('"candidates"')
+}
+
+const besideEachOther = /\}[^\S\r\n]*\{/
+
+/** Whether an object of JSON begins right behind the first one: in one document such braces stand in texts alone. */
+function isConcatenated(text: string, start: number): boolean {
+  if (!besideEachOther.test(text)) return false
+  work.done += text.length >> 4
+  beforeStream.lastIndex = objectEnd(text, start)
+  beforeStream.test(text)
+  return text[beforeStream.lastIndex] === '{'
+}
+
+const [quote, opening, closing] = [0x22, 0x7b, 0x7d]
+
+/** Where an object of JSON ends that begins here, or later; of one that does not, the text does. */
+function objectEnd(text: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === opening) depth++
+    else if (code === closing && --depth <= 0) return at + 1
+    if (code !== quote) continue
+    at = closingQuoteOf(text, at)
+    if (at === -1) break
+  }
+  return text.length
 }
 
 function isStreamBefore(text: string, version: number): boolean {
@@ -267,8 +296,10 @@ function gather(text: string, version: number): Map<string, Piece[]> {
   const byId = new Map<string, Map<string, Piece[]>>()
   const pattern = version < 6 ? piecePattern : version < 12 ? anyPiece : anyPieceNow
   const lineSign = version >= 12 && !text.includes('\n') ? '\r' : '\n'
+  // Objects without a line of their own are what lines are elsewhere.
+  const hasObjects = version >= 13 && beginsObject.test(text) && besideEachOther.test(text)
   work.done += text.length >> 3
-  let lineEnd = -1
+  let lineEnd = hasObjects ? 0 : -1
   let numbers = ''
   let ids = ''
   pattern.lastIndex = 0
@@ -276,9 +307,13 @@ function gather(text: string, version: number): Map<string, Piece[]> {
     const { field, raw, end, isJson } = version < 6 ? ofModel(match) : ofAny(match)
     if (version >= 6 && ofIds.test(field)) continue
     if (end > lineEnd) {
-      const lineStart = text.lastIndexOf(lineSign, match.index) + 1
-      const lineFeed = text.indexOf(lineSign, end)
-      lineEnd = lineFeed === -1 ? text.length : lineFeed
+      let lineStart = lineEnd
+      if (hasObjects) while (lineEnd < end) [lineStart, lineEnd] = [lineEnd, objectEnd(text, lineEnd)]
+      else {
+        lineStart = text.lastIndexOf(lineSign, match.index) + 1
+        const lineFeed = text.indexOf(lineSign, end)
+        lineEnd = lineFeed === -1 ? text.length : lineFeed
+      }
       const line = text.slice(lineStart, lineEnd)
       numbers = valuesIn(line, streamPattern)
       if (version >= 12) ids = valuesIn(line, idPattern)

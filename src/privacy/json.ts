@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeaderPair, Json } from '../tape/index.ts'
 import type { SecretNames } from './names.ts'
+import { isDistinctive } from './known.ts'
+import type { TextRange } from './types.ts'
 import { lookingInBytes } from './values.ts'
 
 interface Means {
@@ -10,23 +12,71 @@ interface Means {
   readonly headers: (pairs: readonly HeaderPair[]) => HeaderPair[]
   /** Whether bytes that are no text are searched as bytes; for earlier tapes, as the text they are not. */
   readonly keepsBytes: boolean
+  /** Whether values stay of their types, and hand the name they stand under to what they hold; in earlier tapes, lists alone do. */
+  readonly keepsTypes: boolean
+  /** What stands for a number, as digits. */
+  readonly digits: (text: string) => string
+  /** For bytes that are no text and secret as a whole: as many. */
+  readonly bytes: (base64: string, length: number) => string
+  /** Whether a text is a placeholder and nothing else. */
+  readonly isPlaced: (text: string) => boolean
+}
+
+/** Which texts are secret, as the name before them says. */
+type Promised = ((text: string) => boolean) | undefined
+
+/** Parts of encoded values that stand under the name of the whole. */
+const heirs: Readonly<Record<string, readonly string[]>> = {
+  set: ['values'],
+  array: ['items'],
+  boxed: ['value'],
+  fielded: ['value'],
+  error: ['message', 'errors', 'cause'],
+  symbol: ['key', 'description'],
+  unreadable: ['message'],
+}
+
+/** What no text has in it. */
+const controls = /[\0-\x08\x0b\x0e-\x1f\x7f]/
+
+/** A text in Latin-1 or a code page like it, by its bytes as characters. */
+export function isLatinText(text: string): boolean {
+  return !controls.test(text)
+}
+
+const [typedStart, longestScalar, longestStart] = ['"value":"', 64, 48]
+const typed = /\{"\$type":"(bigint|date|number|url|search-params)","value":"$/
+
+/**
+ * Whether a span is of an encoded value that a placeholder in its place would destroy. The walk of the value replaces what it can.
+ *
+ * @param isDigits - whether what stands for it is a number as well
+ */
+export function isOfTypedValue(text: string, { start, end }: TextRange, isDigits: boolean): boolean {
+  let from = start
+  while (start - from < longestScalar && /[\w:.+-]/.test(text[from - 1] ?? '')) from--
+  if (!text.startsWith(typedStart, from - typedStart.length)) return false
+  const type = typed.exec(text.slice(Math.max(0, from - longestStart), from))?.[1]
+  if (type === 'bigint') return !isDigits
+  return type === 'date' || type === 'number' || (type !== undefined && from === start && text[end] === '"')
 }
 
 /** Redacts a value as `encodeValue` wrote it; the same object when nothing was found. */
 export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   return walk(json, undefined)
 
-  /** @param isSecret - which texts are, as what stands before them says */
-  function walk(value: Json, isSecret: ((text: string) => boolean) | undefined): Json {
-    if (typeof value === 'string') return isSecret?.(value) ? means.secret(value) : means.text(value)
+  function walk(value: Json, promised: Promised): Json {
+    if (typeof value === 'string') return promised?.(value) ? means.secret(value) : means.text(value)
     // A card number may stand as a number: its placeholder is one too.
-    if (typeof value === 'number')
-      return value >= 1e12 && Number.isSafeInteger(value) ? Number(means.text(`${value}`)) : value
+    if (typeof value === 'number') {
+      if (value < 1e12 || !Number.isSafeInteger(value)) return value
+      return Number(means.keepsTypes ? means.digits(`${value}`) : means.text(`${value}`))
+    }
     if (typeof value !== 'object' || value === null) return value
-    return isList(value) ? walkList(value, isSecret) : walkObject(value)
+    return isList(value) ? walkList(value, promised) : walkObject(value, means.keepsTypes ? promised : undefined)
   }
 
-  function walkList(list: readonly Json[], isSecret: ((text: string) => boolean) | undefined): Json {
+  function walkList(list: readonly Json[], promised: Promised): Json {
     let result: Json[] | undefined
     for (let at = 0; at < list.length; at++) {
       const item = list[at]!
@@ -34,7 +84,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       const before = list[at - 1]
       const isFlagged =
         typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecretFlag(before)
-      const redacted = walk(item, isFlagged ? () => true : isSecret)
+      const redacted = walk(item, isFlagged ? () => true : promised)
       // Most of what is walked holds nothing: nothing is made of it then.
       if (result === undefined && redacted === item) continue
       result ??= list.slice(0, at)
@@ -43,16 +93,18 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     return result ?? list
   }
 
-  function walkObject(object: { readonly [key: string]: Json }): Json {
-    const tagged = walkTagged(object)
+  function walkObject(object: Fields, promised: Promised): Json {
+    const tagged = walkTagged(object, promised)
     if (tagged !== undefined) return tagged
+    const { $type } = object
+    const own = promised === undefined || typeof $type !== 'string' ? undefined : heirs[$type]
     let entries: (readonly [string, Json])[] | undefined
     const keys = Object.keys(object)
     for (let at = 0; at < keys.length; at++) {
       const key = keys[at]!
       const item = object[key]!
       const redactedKey = means.text(key)
-      const redacted = walk(item, names.promise(key, item))
+      const redacted = walk(item, own?.includes(key) ? promised : names.promise(key, item))
       if (entries === undefined && redacted === item && redactedKey === key) continue
       entries ??= keys.slice(0, at).map((same) => [same, object[same]!])
       entries.push([redactedKey, redacted])
@@ -61,17 +113,21 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   }
 
   /** Encoded values that hide text or names from the walk; `undefined` for those that do not. */
-  function walkTagged(object: { readonly [key: string]: Json }): Json | undefined {
+  function walkTagged(object: Fields, promised: Promised): Json | undefined {
     const { $type } = object
     if (typeof $type !== 'string') return undefined
     const { base64, entries, at } = object
-    if ($type === 'bytes' && typeof base64 === 'string') {
-      const bytes = Buffer.from(base64, 'base64')
-      // Of bytes that are no text, those around a secret stay what they are.
-      const how = means.keepsBytes && !isUtf8(bytes) ? 'latin1' : 'utf8'
-      const text = bytes.toString(how)
-      const redacted = how === 'latin1' ? lookingInBytes(() => means.text(text)) : means.text(text)
-      return redacted === text ? object : { ...object, base64: Buffer.from(redacted, how).toString('base64') }
+    if ($type === 'bytes' && typeof base64 === 'string') return walkBytes(object, base64, promised)
+    if (means.keepsTypes) {
+      const { value, source } = object
+      // As a number and a word under a name.
+      if ($type === 'date' || $type === 'number') return object
+      if ($type === 'bigint' && typeof value === 'string') return withPart(object, 'value', means.digits(value))
+      if ($type === 'url' && typeof value === 'string') return withPart(object, 'value', urlOf(value, promised))
+      if ($type === 'search-params' && typeof value === 'string')
+        return withPart(object, 'value', paramsOf(value, promised))
+      if ($type === 'regexp' && typeof source === 'string')
+        return withPart(object, 'source', sourceOf(source, object['flags'], promised))
     }
     if ($type === 'headers' && isList(entries)) {
       const pairs = entries as unknown as readonly HeaderPair[]
@@ -80,7 +136,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       return isSame ? object : { ...object, entries: redacted }
     }
     if ($type === 'map' && isList(entries)) {
-      const redacted = entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry, undefined)))
+      const redacted = entries.map((entry) => (isList(entry) ? walkPair(entry, promised) : walk(entry, undefined)))
       return redacted.every((entry, i) => entry === entries[i]) ? object : { ...object, entries: redacted }
     }
     // A reference by path: its steps are keys, and change as they do.
@@ -94,12 +150,74 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     return undefined
   }
 
-  function walkPair(pair: readonly Json[]): Json {
+  /** What tells as text that it is secret is replaced by text. Dots make up for what an item lacks. */
+  function walkBytes(object: Fields, base64: string, promised: Promised): Json {
+    const bytes = Buffer.from(base64, 'base64')
+    // Of bytes that are no text, those around a secret stay what they are.
+    const how = means.keepsBytes && !isUtf8(bytes) ? 'latin1' : 'utf8'
+    const text = bytes.toString(how)
+    const isSaid = how === 'utf8' && isLatinText(text)
+    const isDone = promised === undefined || means.isPlaced(text.replace(/\.+$/, '')) || /^\*+$/.test(text)
+    let redacted = text
+    if (!isDone && promised(isSaid ? text : base64))
+      redacted = isSaid ? means.secret(text) : means.bytes(base64, bytes.length)
+    else redacted = how === 'latin1' ? lookingInBytes(() => means.text(text)) : means.text(text)
+    if (redacted === text) return object
+    const made = Buffer.from(redacted, how)
+    const rest = means.keepsTypes ? made.length % itemSize(object['class']) : 0
+    const filled = rest === 0 ? made : Buffer.concat([made, Buffer.alloc(itemSize(object['class']) - rest, '.')])
+    return { ...object, base64: filled.toString('base64') }
+  }
+
+  /** What is no address becomes a scheme, which is one. */
+  function urlOf(url: string, promised: Promised): string {
+    const said = url.replace(/:$/, '')
+    if (promised?.(said)) return `${means.secret(said)}:`
+    const text = means.text(url)
+    return URL.canParse(text) ? text : `${means.secret(url)}:`
+  }
+
+  function paramsOf(query: string, promised: Promised): string {
+    const text = means.text(query)
+    if (promised === undefined) return text
+    const pairs = [...new URLSearchParams(text)]
+    const redacted = pairs.map((pair) => walkPair(pair, promised) as [string, string])
+    return redacted.every((pair, nth) => pair === pairs[nth]) ? text : `${new URLSearchParams(redacted)}`
+  }
+
+  function sourceOf(source: string, flags: Json | undefined, promised: Promised): string {
+    if (promised?.(source)) return means.secret(source)
+    const text = means.text(source)
+    return text === source || isPattern(text, flags) ? text : means.secret(source)
+  }
+
+  /** By its key a value is asked for in a map: one that is a word is no secret. */
+  function walkPair(pair: readonly Json[], promised: Promised): Json {
     const [key = null, value = null] = pair
-    const promised = typeof key === 'string' ? names.promise(key, value) : undefined
-    const redacted = [walk(key, undefined), walk(value, promised)]
+    const own = typeof key === 'string' ? names.promise(key, value) : undefined
+    const ofKey: Promised = promised && ((text) => isDistinctive(text) && promised(text))
+    const redacted = [walk(key, ofKey), walk(value, own ?? promised)]
     return isSamePair(redacted, pair) ? pair : redacted
   }
+}
+
+type Fields = { readonly [key: string]: Json }
+
+function withPart(object: Fields, name: string, part: string): Json {
+  return object[name] === part ? object : { ...object, [name]: part }
+}
+
+function isPattern(source: string, flags: Json | undefined): boolean {
+  try {
+    return new RegExp(source, `${flags}`).source === source
+  } catch {
+    return false
+  }
+}
+
+/** How many bytes each item of a class of bytes takes. */
+function itemSize(className: Json | undefined): number {
+  return Number(/(\d+)Array$/.exec(`${className}`)?.[1] ?? 8) / 8
 }
 
 function isSamePair(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -17,7 +17,7 @@ import { lookingInBytes } from './values.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { identifiersIn } from './identifiers.ts'
-import { redactJson } from './json.ts'
+import { isLatinText, isOfTypedValue, redactJson } from './json.ts'
 import { earlierCap, isDistinctive, isDistinctivePhrase, KnownSecrets } from './known.ts'
 import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
 import { meansFor } from './means.ts'
@@ -287,9 +287,10 @@ class TextRedactor implements Redactor {
     // By chance the bytes around its payloads may be UTF-8: edited as text, no frame would be valid any more.
     const events = redactAwsEvents(pieces, (lines) => this.text(lines))
     if (events !== undefined) return events
-    if (!isText(pieces)) return this.#bytes(pieces)
-    const textOf = (now: readonly Buffer[]): string => joinedBytes(now).toString('utf8')
-    return this.#untilClean(pieces, textOf, (now, edits) => cutPieces(now, inBytes(textOf(now), edits)))
+    const coding = this.#codingOf(pieces)
+    if (coding === undefined) return this.#bytes(pieces)
+    const textOf = (now: readonly Buffer[]): string => joinedBytes(now).toString(coding)
+    return this.#untilClean(pieces, textOf, (now, edits) => cutPieces(now, inBytes(textOf(now), edits, coding)))
   }
 
   settled(text: string): number {
@@ -346,12 +347,27 @@ class TextRedactor implements Redactor {
       secret: (text) => this.#secret(text),
       headers: (pairs) => this.headers(pairs),
       keepsBytes: this.#means.version >= 6,
+      keepsTypes: this.#means.version >= 13,
+      digits: (text) => this.#digits(text),
+      bytes: (value, length) => this.#asLong({ kind: 'secret', value, start: 0, end: length }),
+      isPlaced: (text) => this.#isPlaced(text),
     })
     if (this.#means.version === 1 || typeof walked !== 'object' || walked === null) return walked
     // Once more as the line it becomes: a pair of texts is recognised by what stands beside it.
     const line = known !== undefined && walked === value ? known : JSON.stringify(walked)
     const clean = this.text(line)
     return clean === line ? walked : (JSON.parse(clean) as Json)
+  }
+
+  /** What stands for a number where that is one, too. */
+  #digits(text: string): string {
+    if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
+    const found = [...this.#findOnce(text).all, ...this.#known.find(text)]
+    return found.every(({ kind }) => this.#isNumber(kind)) ? this.text(text) : text
+  }
+
+  #isNumber(kind: string): boolean {
+    return /^\d+$/.test(this.#means.shapes.of(kind, 1, ''))
   }
 
   url(url: string, keys?: ReadonlySet<string>): string {
@@ -577,9 +593,16 @@ class TextRedactor implements Redactor {
     const { plain } = unpacked
     const lines = awsLines([plain])
     if (lines !== undefined) return this.scan(lines)
-    if (isText([plain])) return this.scan(plain.toString('utf8'))
+    const coding = this.#codingOf([plain])
+    if (coding !== undefined) return this.scan(plain.toString(coding))
     const found = this.#tokensIn(plain.toString('latin1'))
     return found.map(({ kind, start, end }) => ({ kind, index: start, length: end - start }))
+  }
+
+  /** How text in pieces stands there; `undefined`: they are no text. Earlier tapes know no other than UTF-8. */
+  #codingOf(pieces: readonly Buffer[]): 'utf8' | 'latin1' | undefined {
+    if (isText(pieces)) return 'utf8'
+    return this.#means.version >= 13 && isLatinText(joinedBytes(pieces).toString('latin1')) ? 'latin1' : undefined
   }
 
   /** Pieces that are no text. What stands in them may be found by its place or by the length before it: it stays as long as it was. */
@@ -847,7 +870,13 @@ class TextRedactor implements Redactor {
 
   /** JSON stays JSON. Earlier tapes have what was read beyond the borders of its texts. */
   #within(text: string, spans: readonly TextRange[]): readonly TextRange[] {
-    return this.#means.version < 9 ? spans : withinJson(text, spans)
+    const within = this.#means.version < 9 ? spans : withinJson(text, spans)
+    if (this.#means.version < 13) return within
+    // What tells itself stays there as well, and `check` names it.
+    return within.filter(
+      (span) =>
+        !((span.contextual || this.#isInValue) && isOfTypedValue(text, span, this.#isNumber(span.kind))),
+    )
   }
 
   /** Words of base64 that say something secret, beside what stands plain. */

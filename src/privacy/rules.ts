@@ -15,6 +15,7 @@ import {
   type Tape,
   tenthRedactorFlag,
   thirdRedactorFlag,
+  twelfthRedactorFlag,
 } from '../tape/index.ts'
 import {
   eighthFinders,
@@ -28,6 +29,7 @@ import {
   sixthFinders,
   tenthFinders,
   thirdFinders,
+  twelfthFinders,
 } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { foreign, refusalOf, type Guard, type Watch } from './foreign.ts'
@@ -101,6 +103,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(twelfthRedactorFlag)) return twelfthFinders
   if (flags.includes(eleventhRedactorFlag)) return eleventhFinders
   if (flags.includes(tenthRedactorFlag)) return tenthFinders
   if (flags.includes(ninthRedactorFlag)) return ninthFinders

@@ -122,7 +122,7 @@ function jsonIn(text: string, from: number, to: number): JsonPlace | undefined {
   if (said.at(-1) !== closes[said[0]!]) return undefined
   work.done += perTry + (said.length >> 3)
   // To throw takes longer than to read most of what begins and ends with a text.
-  if (said[0] === '"' && closing(said, 0) < said.length - 1) return undefined
+  if (said[0] === '"' && closingQuoteOf(said, 0) < said.length - 1) return undefined
   try {
     JSON.parse(said)
   } catch {
@@ -147,7 +147,7 @@ class JsonPlace {
     this.start = start
     this.end = end
     for (let open = text.indexOf('"', start); open !== -1 && open < end; open = text.indexOf('"', open)) {
-      const close = closing(text, open)
+      const close = closingQuoteOf(text, open)
       this.#starts.push(open + 1)
       this.#ends.push(close)
       open = close + 1
@@ -220,7 +220,7 @@ function cut(text: string, span: TextRange, start: number, end: number): readonl
 }
 
 /** Where the quote is that closes the one at a place; -1 without one. */
-function closing(text: string, open: number): number {
+export function closingQuoteOf(text: string, open: number): number {
   let close = text.indexOf('"', open + 1)
   while (isEscaped(text, close)) close = text.indexOf('"', close + 1)
   return close

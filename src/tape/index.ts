@@ -29,6 +29,7 @@ export {
   tenthRedactorFlag,
   eleventhRedactorFlag,
   thirdRedactorFlag,
+  twelfthRedactorFlag,
   regionFlag,
   regionVariables,
   tenantVariables,
