@@ -37,12 +37,7 @@ const heirs: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What no text has in it. */
-const controls = /[\0-\x08\x0b\x0e-\x1f\x7f]/
-
-/** A text in Latin-1 or a code page like it, by its bytes as characters. */
-export function isLatinText(text: string): boolean {
-  return !controls.test(text)
-}
+const controls = /[\0-\x08\x0e-\x1f\x7f]/
 
 const [typedStart, longestScalar, longestStart] = ['"value":"', 64, 48]
 const typed = /\{"\$type":"(bigint|date|number|url|search-params)","value":"$/
@@ -52,12 +47,13 @@ const typed = /\{"\$type":"(bigint|date|number|url|search-params)","value":"$/
  *
  * @param isDigits - whether what stands for it is a number as well
  */
-export function isOfTypedValue(text: string, { start, end }: TextRange, isDigits: boolean): boolean {
+export function isOfTypedValue(text: string, span: TextRange, isDigits: (span: TextRange) => boolean): boolean {
+  const { start, end } = span
   let from = start
   while (start - from < longestScalar && /[\w:.+-]/.test(text[from - 1] ?? '')) from--
   if (!text.startsWith(typedStart, from - typedStart.length)) return false
   const type = typed.exec(text.slice(Math.max(0, from - longestStart), from))?.[1]
-  if (type === 'bigint') return !isDigits
+  if (type === 'bigint') return !isDigits(span)
   return type === 'date' || type === 'number' || (type !== undefined && from === start && text[end] === '"')
 }
 
@@ -66,7 +62,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   return walk(json, undefined)
 
   function walk(value: Json, promised: Promised): Json {
-    if (typeof value === 'string') return promised?.(value) ? means.secret(value) : means.text(value)
+    if (typeof value === 'string') return textOf(value, promised)
     // A card number may stand as a number: its placeholder is one too.
     if (typeof value === 'number') {
       if (value < 1e12 || !Number.isSafeInteger(value)) return value
@@ -74,6 +70,13 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     }
     if (typeof value !== 'object' || value === null) return value
     return isList(value) ? walkList(value, promised) : walkObject(value, means.keepsTypes ? promised : undefined)
+  }
+
+  /** What is left of a text without an address may look like the secret that its name promises. */
+  function textOf(text: string, promised: Promised): string {
+    if (promised?.(text)) return means.secret(text)
+    const clean = means.text(text)
+    return means.keepsTypes && clean !== text && promised?.(clean) ? means.secret(clean) : clean
   }
 
   function walkList(list: readonly Json[], promised: Promised): Json {
@@ -156,12 +159,12 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     // Of bytes that are no text, those around a secret stay what they are.
     const how = means.keepsBytes && !isUtf8(bytes) ? 'latin1' : 'utf8'
     const text = bytes.toString(how)
-    const isSaid = how === 'utf8' && isLatinText(text)
+    const isSaid = how === 'utf8' && !controls.test(text)
     const isDone = promised === undefined || means.isPlaced(text.replace(/\.+$/, '')) || /^\*+$/.test(text)
     let redacted = text
-    if (!isDone && promised(isSaid ? text : base64))
-      redacted = isSaid ? means.secret(text) : means.bytes(base64, bytes.length)
-    else redacted = how === 'latin1' ? lookingInBytes(() => means.text(text)) : means.text(text)
+    if (!isDone && !isSaid && promised(base64)) redacted = means.bytes(base64, bytes.length)
+    else if (how === 'latin1') redacted = lookingInBytes(() => means.text(text))
+    else redacted = textOf(text, isDone || !isSaid ? undefined : promised)
     if (redacted === text) return object
     const made = Buffer.from(redacted, how)
     const rest = means.keepsTypes ? made.length % itemSize(object['class']) : 0
@@ -171,9 +174,9 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
 
   /** What is no address becomes a scheme, which is one. */
   function urlOf(url: string, promised: Promised): string {
-    const said = url.replace(/:$/, '')
-    if (promised?.(said)) return `${means.secret(said)}:`
-    const text = means.text(url)
+    if (means.isPlaced(url.slice(0, -1))) return url
+    const text = textOf(url, promised)
+    if (means.isPlaced(text)) return `${text}:`
     return URL.canParse(text) ? text : `${means.secret(url)}:`
   }
 
@@ -186,8 +189,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   }
 
   function sourceOf(source: string, flags: Json | undefined, promised: Promised): string {
-    if (promised?.(source)) return means.secret(source)
-    const text = means.text(source)
+    const text = textOf(source, promised)
     return text === source || isPattern(text, flags) ? text : means.secret(source)
   }
 

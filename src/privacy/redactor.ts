@@ -17,7 +17,7 @@ import { lookingInBytes } from './values.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { identifiersIn } from './identifiers.ts'
-import { isLatinText, isOfTypedValue, redactJson } from './json.ts'
+import { isOfTypedValue, redactJson } from './json.ts'
 import { earlierCap, isDistinctive, isDistinctivePhrase, KnownSecrets } from './known.ts'
 import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
 import { meansFor } from './means.ts'
@@ -363,11 +363,11 @@ class TextRedactor implements Redactor {
   #digits(text: string): string {
     if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
     const found = [...this.#findOnce(text).all, ...this.#known.find(text)]
-    return found.every(({ kind }) => this.#isNumber(kind)) ? this.text(text) : text
+    return found.every((one) => this.#isNumber(one)) ? this.text(text) : text
   }
 
-  #isNumber(kind: string): boolean {
-    return /^\d+$/.test(this.#means.shapes.of(kind, 1, ''))
+  #isNumber({ kind, value }: Secret): boolean {
+    return /^\d+$/.test(this.#means.shapes.of(kind, 1, value))
   }
 
   url(url: string, keys?: ReadonlySet<string>): string {
@@ -602,7 +602,7 @@ class TextRedactor implements Redactor {
   /** How text in pieces stands there; `undefined`: they are no text. Earlier tapes know no other than UTF-8. */
   #codingOf(pieces: readonly Buffer[]): 'utf8' | 'latin1' | undefined {
     if (isText(pieces)) return 'utf8'
-    return this.#means.version >= 13 && isLatinText(joinedBytes(pieces).toString('latin1')) ? 'latin1' : undefined
+    return this.#means.version >= 13 && isLatinText(joinedBytes(pieces)) ? 'latin1' : undefined
   }
 
   /** Pieces that are no text. What stands in them may be found by its place or by the length before it: it stays as long as it was. */
@@ -874,8 +874,7 @@ class TextRedactor implements Redactor {
     if (this.#means.version < 13) return within
     // What tells itself stays there as well, and `check` names it.
     return within.filter(
-      (span) =>
-        !((span.contextual || this.#isInValue) && isOfTypedValue(text, span, this.#isNumber(span.kind))),
+      (span) => !((span.contextual || this.#isInValue) && isOfTypedValue(text, span, (one) => this.#isNumber(one))),
     )
   }
 
@@ -1002,4 +1001,22 @@ function isText(pieces: readonly Buffer[]): boolean {
   for (let cut = 0; cut <= Math.min(3, bytes.length); cut++)
     if (isUtf8(bytes.subarray(0, bytes.length - cut))) return true
   return false
+}
+
+/**
+ * Whether bytes that are no UTF-8 are text in Latin-1 or a code page like it: no controls, and at the beginning ASCII or a letter.
+ * MessagePack and CBOR begin with what is a sign there, and say how long their texts are.
+ */
+function isLatinText(bytes: Buffer): boolean {
+  const [first = 0, second = 0] = bytes
+  const isUtf16 = first + second === 0xff + 0xfe
+  return (
+    !isUtf16 &&
+    !(first >= 0x80 && first < 0xc0) &&
+    !bytes.some((byte) => (byte < 0x20 && !isWhite(byte)) || byte === 0x7f)
+  )
+}
+
+function isWhite(byte: number): boolean {
+  return byte >= 0x09 && byte <= 0x0d
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { eleventhFinders, fifthFinders } from '../../src/privacy/earlier.ts'
+import { eleventhFinders, fifthFinders, twelfthFinders } from '../../src/privacy/earlier.ts'
 import { createRedactor } from '../../src/privacy/index.ts'
 
 // Made up, and put together here so that no scanner takes them for real ones.
@@ -70,6 +70,59 @@ test.each(Object.entries(forms))('what comes in pieces is found as a whole: %s',
     const body = stream(cut(text, [9]))
     expect(isLeft(secret, createRedactor().text(body)), secret).toBe(false)
     expect(isLeft(secret, createRedactor({}, { finders: eleventhFinders }).text(body)), secret).toBe(true)
+  }
+})
+
+/** Objects of JSON beside one another, as a parser of concatenated JSON reads them. */
+const joined: Readonly<Record<string, (pieces: readonly string[]) => string>> = {
+  'right behind one another': (pieces) => pieces.map((t) => JSON.stringify({ t })).join(''),
+  'with blanks between': (pieces) => pieces.map((t) => JSON.stringify({ t })).join(' \t'),
+  'behind a mark of byte order and a blank line': (pieces) =>
+    `\ufeff\n${pieces.map((t) => JSON.stringify({ t })).join('')}`,
+  'with such braces in their texts': (pieces) => pieces.map((t) => JSON.stringify({ note: '"}{"', t })).join(''),
+  'some of them in lines of their own, by index': (pieces) =>
+    pieces
+      .map((t, index) =>
+        [
+          { index: 0, t },
+          { index: 1, t: `other words ${index}` },
+        ]
+          .map((one) => JSON.stringify(one))
+          .join(''),
+      )
+      .join('\n'),
+  'the last one cut off': (pieces) => `${pieces.map((t) => JSON.stringify({ t })).join('')}{"t":"an`,
+  ...Object.fromEntries(
+    ['index', 'output_index', 'id', 'call_id'].map((name) => [
+      `two in turn, by ${name}`,
+      (pieces: readonly string[]) =>
+        pieces
+          .flatMap((delta, at) => [
+            { [name]: 'a', delta },
+            { [name]: 'b', delta: `other words ${at}, ` },
+          ])
+          .map((one) => JSON.stringify(one))
+          .join(''),
+    ]),
+  ),
+}
+
+test.each(Object.entries(joined))('pieces in objects without lines of their own are read together: %s', (_, stream) => {
+  for (const [text, secret] of said) {
+    const body = stream(cut(text, [9]))
+    const redacted = createRedactor().text(body)
+    expect(isLeft(secret, redacted), redacted).toBe(false)
+    expect(createRedactor().text(redacted)).toBe(redacted)
+    expect(isLeft(secret, createRedactor({}, { finders: twelfthFinders }).text(body)), secret).toBe(true)
+  }
+})
+
+test('a document of JSON is no stream for the braces in its texts', () => {
+  const parts = cut(`use ${token} for it`, [9]).map((t) => ({ t, note: '}{', other: '"} {"' }))
+  for (const document of [{ parts }, { parts, first: '}{' }]) {
+    const body = JSON.stringify(document)
+    expect(createRedactor().text(body)).toBe(body)
+    expect(createRedactor().text(`${body}\n`)).toBe(`${body}\n`)
   }
 })
 

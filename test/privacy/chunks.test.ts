@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { awsEvent } from '../../fixtures/provider/aws-event-stream.ts'
+import { twelfthFinders } from '../../src/privacy/earlier.ts'
 import { createRedactor, scan } from '../../src/privacy/index.ts'
 import { arbitraryBody, eventStream } from './arbitrary.ts'
 import { canaries } from './canaries.ts'
@@ -283,14 +284,64 @@ test('in bytes that are no text, tokens are replaced by as many bytes, across pi
       expect(Buffer.concat(pieces)).toEqual(clean)
     }
   }
-  const plain = Buffer.from([0xff, ...Buffer.from('ask ada@shop.example, password=tr33house'), 0x80])
+  const plain = Buffer.from([0xff, 0, ...Buffer.from('ask ada@shop.example, password=tr33house'), 0x80])
   expect(createRedactor().chunks([plain])[0]).toBe(plain)
 })
 
 test('a token of bytes that are no text is the same token in a text', () => {
   const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdE'}`
   const redactor = createRedactor()
-  const [clean] = redactor.chunks([Buffer.concat([Buffer.from([0xff]), Buffer.from(token)])])
+  const [clean] = redactor.chunks([Buffer.concat([Buffer.from([0xff, 0]), Buffer.from(token)])])
   expect(clean!.toString('latin1')).toContain('redacted-github-token-1...')
   expect(redactor.text(token)).toBe('redacted-github-token-1')
+})
+
+const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
+const latinBodies: Readonly<Record<string, string>> = {
+  'a page in Latin-1': '<p>Zugangsdaten f\xfcr Ada: password=tr33house</p>\r\n',
+  'a page in windows-1252': 'das \x84Kennwort\x93 lautet: password=tr33house, 5 \x80',
+  'JSON with one stray byte': '{"note":"\xff","password":"tr33house"}',
+  'a name with an accent': 'contrase\xf1a=tr33house',
+  'a letter at the beginning': '\xc4nderung: password=tr33house',
+}
+
+test.each(Object.entries(latinBodies))('text that is no UTF-8 is searched as Latin-1, byte for byte: %s', (_, text) => {
+  const body = latin(text)
+  const clean = text.replace('tr33house', 'redacted-secret-1')
+  for (let cut = 1; cut < body.length; cut += 5) {
+    const redactor = createRedactor()
+    const pieces = redactor.chunks([body.subarray(0, cut), body.subarray(cut)])
+    expect(Buffer.concat(pieces).toString('latin1')).toBe(clean)
+    expect(redactor.chunks([latin(clean)])[0]).toEqual(latin(clean))
+  }
+  expect(createRedactor().scanBody(body, undefined)).toEqual([
+    { kind: 'secret', index: text.indexOf('tr33house'), length: 'tr33house'.length },
+  ])
+  expect(createRedactor().scanBody(latin(clean), undefined)).toEqual([])
+  const before = createRedactor({}, { finders: twelfthFinders })
+  expect(before.chunks([body])[0]).toBe(body)
+})
+
+test('bytes that say the length of their texts are not taken for Latin-1', () => {
+  for (const head of [
+    [0x81, 0xa8],
+    [0xa1, 0x68],
+    [0x93, 0xa8],
+    [0xff, 0x00],
+  ]) {
+    const body = Buffer.concat([Buffer.from(head), latin('password\xa9tr33house password=tr33house')])
+    expect(createRedactor().chunks([body])[0]).toBe(body)
+  }
+})
+
+test('of a form with a part that is no text, tokens alone are found in its fields', () => {
+  const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdE'}`
+  const part = (name: string, value: string): string =>
+    `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const form = latin(`${part('password', 'tr33house')}${part('note', token)}${part('image', '\x89PNG\xff\0')}--x--\r\n`)
+  const [clean] = createRedactor().chunks([form])
+  expect(clean!.toString('latin1')).toContain('tr33house')
+  expect(clean!.toString('latin1')).not.toContain(token)
+  const utf16 = Buffer.from('password=tr33house', 'utf16le')
+  expect(createRedactor().chunks([utf16])[0]).toBe(utf16)
 })
