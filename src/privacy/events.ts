@@ -199,6 +199,7 @@ const fieldOfEvents = /^(?:data|event|id|retry|:)/
 /** What may stand before a stream: a mark of byte order, blank lines, and the sign before each JSON text of RFC 7464. */
 const beforeStream = /\ufeff?[\s\x1e]*/y
 const beginsObject = /^\ufeff?[\s\x1e]*\{/
+const secondObject = /\}[\s\x1e]*\{/
 const secondJson = /\}[^\S\r\n]*[\r\n\x1e][\s\x1e]*\{/
 const firstField = /(?:data|event|id|retry|:)/y
 const firstLine = /[0-9a-z]:["{[]/y
@@ -209,7 +210,10 @@ export function isStream(text: string, version: number): boolean {
   beforeStream.lastIndex = 0
   beforeStream.test(text)
   const start = (firstField.lastIndex = firstLine.lastIndex = beforeStream.lastIndex)
-  if (text[start] === '{') return secondJson.test(text) || (version >= 13 && isConcatenated(text, start))
+  if (text[start] === '{')
+    return version < 13
+      ? secondJson.test(text)
+      : secondObject.test(text) && (secondJson.test(text) || isConcatenated(text, start))
   if (firstField.test(text)) return /[\r\n]data:/.test(text)
   if (firstLine.test(text)) return /[\r\n][0-9a-z]:"/.test(text)
   return text[start] === '[' && /^\[\s{0,4}\{/.test(text.slice(start, start + 6)) && text.includes('"candidates"')

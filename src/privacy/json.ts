@@ -185,7 +185,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     if (promised === undefined) return text
     const pairs = [...new URLSearchParams(text)]
     const redacted = pairs.map((pair) => walkPair(pair, promised) as [string, string])
-    return redacted.every((pair, nth) => pair === pairs[nth]) ? text : `${new URLSearchParams(redacted)}`
+    return redacted.every((pair, nth) => pair === pairs[nth]) ? text : new URLSearchParams(redacted).toString()
   }
 
   function sourceOf(source: string, flags: Json | undefined, promised: Promised): string {
@@ -211,7 +211,7 @@ function withPart(object: Fields, name: string, part: string): Json {
 
 function isPattern(source: string, flags: Json | undefined): boolean {
   try {
-    return new RegExp(source, `${flags}`).source === source
+    return new RegExp(source, String(flags)).source === source
   } catch {
     return false
   }
@@ -219,7 +219,7 @@ function isPattern(source: string, flags: Json | undefined): boolean {
 
 /** How many bytes each item of a class of bytes takes. */
 function itemSize(className: Json | undefined): number {
-  return Number(/(\d+)Array$/.exec(`${className}`)?.[1] ?? 8) / 8
+  return Number(/(\d+)Array$/.exec(String(className))?.[1] ?? 8) / 8
 }
 
 function isSamePair(a: readonly unknown[], b: readonly unknown[]): boolean {
