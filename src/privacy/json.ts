@@ -181,7 +181,8 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   }
 
   function paramsOf(query: string, promised: Promised): string {
-    const text = means.text(query)
+    const clean = means.text(query)
+    const text = clean === query ? query : new URLSearchParams(clean).toString()
     if (promised === undefined) return text
     const pairs = [...new URLSearchParams(text)]
     const redacted = pairs.map((pair) => walkPair(pair, promised) as [string, string])
