@@ -3,11 +3,9 @@ import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/ind
 import { ofType, typeOf } from '../json/value-types.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { ToolCall } from '../providers/index.ts'
-import { argsByKey } from '../trace/args.ts'
-import { traceOf } from '../trace/index.ts'
 import { atomsOf } from '../rules/index.ts'
 import { type Expectation, type Key, parseExpectation } from './expectation.ts'
-import { offeredTools } from './offered-tools.ts'
+import { type KnownTool, type KnownTools, knownTools, takesOtherArgs } from './known-tools.ts'
 
 /** Runs and values that say which names there are. */
 export interface Names {
@@ -22,7 +20,8 @@ export interface Names {
  * the tools its models were offered, nor a good run knows, or has a value that is written in another type there: most
  * likely it is mistyped, and every fork would be graded alike.
  *
- * @returns warnings: other values of another JSON type than any that was seen there
+ * @returns warnings: other values of another JSON type than any that was seen there, and arguments that no call had, of tools
+ *   whose schema allows any
  * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` with what was meant
  */
 export function requireKnownNames(expectations: readonly Expectation[], names: Names): readonly string[] {
@@ -57,7 +56,7 @@ export function neverSeen(expectations: readonly Expectation[], names: Names): r
  * such argument. Most likely it is mistyped, and the agent would fail on it.
  *
  * @param text - as it was typed
- * @returns notes: arguments that no recorded call of the tool had, where no schema lists them
+ * @returns notes: arguments that no recorded call of the tool had, where its schema does not refuse them
  * @throws HarvestError `HARVEST_FORK_DECIDE` with the nearest name
  */
 export function requireKnownCall(
@@ -65,22 +64,23 @@ export function requireKnownCall(
   text: string,
   tape: Tape,
 ): readonly string[] {
-  const names = toolNames(tape)
-  if (!names.includes(name)) throw undecidable('tool', name, names, text)
-  const keys = offeredTools(tape.events).find((tool) => tool.name === name)?.keys
-  const strange = (known: readonly string[]) => Object.keys(args ?? {}).find((one) => !known.includes(one))
-  const key = keys === undefined ? undefined : strange(keys)
-  if (keys !== undefined && key !== undefined) throw undecidable('argument', key, keys, text)
-  const seen = [...(knownTools([tape]).get(name)?.args.keys() ?? [])]
-  // A call need not name all arguments there are, and of a tool that was never called nothing is known.
-  const unseen = keys === undefined && seen.length > 0 ? strange(seen) : undefined
-  if (unseen === undefined) return []
-  // One that is nearly one of those is mistyped.
-  if (nearestWord(unseen, seen) !== undefined) throw undecidable('argument', unseen, seen, text)
-  const known = neutralLine(seen.join(', '), 160)
-  return [
-    `no recorded call of ${neutralLine(name, 40)} has the argument ${neutralLine(unseen, 40)}; they have ${known}`,
-  ]
+  const tools = knownTools([tape])
+  const tool = tools.get(name)
+  if (tool === undefined) throw undecidable('tool', name, [...tools.keys()], text)
+  const known = [...tool.args.keys()]
+  return Object.keys(args ?? {}).flatMap((key) => {
+    if (tool.args.has(key)) return []
+    if (takesOtherArgs(tool) === false || nearestWord(key, known) !== undefined)
+      throw undecidable('argument', key, known, text)
+    return unseenArgument(name, key, known)
+  })
+}
+
+/** A call need not name all arguments there are, and of a tool without any that is known there is nothing to compare with. */
+function unseenArgument(tool: string, key: string, known: readonly string[]): readonly string[] {
+  if (known.length === 0) return []
+  const names = neutralLine(known.join(', '), 160)
+  return [`no recorded call of ${neutralLine(tool, 40)} has the argument ${neutralLine(key, 40)}; known are ${names}`]
 }
 
 function didYouMean(near: string, name: string, text: string): string {
@@ -105,31 +105,17 @@ export function toolNames(tape: Tape): readonly string[] {
   return [...knownTools([tape]).keys()]
 }
 
-/** Of each tool: its arguments with the values they were seen with; absent keys: its schema is not known. */
-type KnownTools = ReadonlyMap<string, { readonly args: Map<string, Json[]>; isListed: boolean }>
-
-function knownTools(tapes: readonly Tape[]): KnownTools {
-  const known = new Map<string, { readonly args: Map<string, Json[]>; isListed: boolean }>()
-  const toolOf = (name: string) => {
-    const tool = known.get(name) ?? { args: new Map<string, Json[]>(), isListed: false }
-    known.set(name, tool)
-    return tool
-  }
-  for (const { events } of tapes) {
-    for (const { name, keys } of offeredTools(events)) {
-      const tool = toolOf(name)
-      tool.isListed ||= keys !== undefined
-      for (const key of keys ?? []) if (!tool.args.has(key)) tool.args.set(key, [])
-    }
-    for (const { name, args } of traceOf(events).layers.flat()) {
-      const tool = toolOf(name)
-      tool.isListed = true
-      for (const [key, value] of Object.entries(argsByKey(args)))
-        tool.args.set(key, [...(tool.args.get(key) ?? []), value])
-    }
-    for (const event of events) if (event.kind === 'tool') toolOf(event.name)
-  }
-  return known
+/** What is to be said of an argument that is not known, of a tool whose arguments are known. */
+function lookAtArgument(
+  one: Expectation,
+  { name, tool }: { readonly name: string; readonly tool: KnownTool },
+  key: string,
+): readonly string[] {
+  const known = [...tool.args.keys()]
+  if (tool.args.has(key)) return []
+  const takesOthers = takesOtherArgs(tool) ?? !tool.isCalled
+  if (!takesOthers || nearestWord(key, known) !== undefined) throw unknown(one, 'argument', key, known)
+  return unseenArgument(name, key, known).map((text) => `${one.option} ${neutralLine(one.text, 80)}: ${text}`)
 }
 
 function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools: KnownTools): readonly string[] {
@@ -137,9 +123,11 @@ function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools:
   const tool = tools.get(one.tool)
   if (tool === undefined) throw unknown(one, 'tool', one.tool, [...tools.keys()])
   return Object.entries(one.args).flatMap(([key, value]) => {
-    const seen = tool.args.get(key)
-    if (seen === undefined && tool.isListed) throw unknown(one, 'argument', key, [...tool.args.keys()])
-    return otherType(one, key, value, seen ?? [], (other) => (other.kind === 'call' ? other.args[key] : undefined))
+    const seen = tool.args.get(key) ?? []
+    return [
+      ...lookAtArgument(one, { name: one.tool, tool }, key),
+      ...otherType(one, key, value, seen, (other) => (other.kind === 'call' ? other.args[key] : undefined)),
+    ]
   })
 }
 
@@ -148,18 +136,17 @@ function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools:
  * what types a value is written is the same to a rule.
  */
 function lookAtRule(one: Extract<Expectation, { readonly kind: 'rule' }>, tools: KnownTools): readonly string[] {
-  for (const atom of atomsOf(one.rule.expression)) {
-    if (!('conditions' in atom) || atom.kind === 'mark' || atom.name.includes('*')) continue
-    const tool = tools.get(atom.name)
-    if (tool === undefined) throw unknown(one, 'tool', atom.name, [...tools.keys()])
-    for (const { path } of atom.conditions) {
-      const [key = '', ...below] = path
-      const seen = tool.args.get(key)
-      if (seen === undefined && tool.isListed) throw unknown(one, 'argument', key, [...tool.args.keys()])
-      below.reduce<readonly Json[]>((here, part) => valuesBelow(one, here, part), seen ?? [])
-    }
-  }
-  return []
+  return atomsOf(one.rule.expression).flatMap((atom) => {
+    if (!('conditions' in atom) || atom.kind === 'mark' || atom.name.includes('*')) return []
+    const { name } = atom
+    const tool = tools.get(name)
+    if (tool === undefined) throw unknown(one, 'tool', name, [...tools.keys()])
+    return atom.conditions.flatMap(({ path: [key = '', ...below] }) => {
+      const warnings = lookAtArgument(one, { name, tool }, key)
+      below.reduce<readonly Json[]>((here, part) => valuesBelow(one, here, part), tool.args.get(key) ?? [])
+      return warnings
+    })
+  })
 }
 
 /** Which values of a list there are, another run may say otherwise. */

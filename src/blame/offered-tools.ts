@@ -1,4 +1,5 @@
 import { readModelRequest } from '../providers/index.ts'
+import { isMap, type JsonMap } from '../json/canonical.ts'
 import { type Json, requestBytes, type TapeEvent } from '../tape/index.ts'
 
 /** A tool as a request offers it to its model. */
@@ -8,6 +9,8 @@ export interface OfferedTool {
   readonly keys?: readonly string[]
   /** Those it cannot be called without, when its schema says its arguments. */
   readonly required?: readonly string[]
+  /** Whether it takes arguments that its schema does not list; `unsaid`: it lists some, and does not say. Absent: it has no schema. */
+  readonly others?: 'allowed' | 'refused' | 'unsaid'
 }
 
 /** All tools that the models of a run were offered. */
@@ -27,11 +30,25 @@ function toolsIn(tool: Json): readonly OfferedTool[] {
   const name = at(own, 'name')
   if (typeof name !== 'string') return []
   const schema = at(own, 'parameters') ?? at(own, 'input_schema') ?? at(at(own, 'inputSchema'), 'json')
-  const properties = at(schema, 'properties')
-  if (typeof properties !== 'object' || properties === null) return [{ name }]
-  const required = at(schema, 'required')
+  if (!isMap(schema)) return [{ name }]
+  const { properties, required } = schema
+  const keys = isMap(properties) ? Object.keys(properties) : []
+  const others = othersOf(schema, keys)
+  // A list of none that allows others says nothing of the arguments.
+  if (keys.length === 0 && others === 'allowed') return [{ name, others }]
   const names = Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string') : []
-  return [{ name, keys: Object.keys(properties), required: names }]
+  return [{ name, others, keys, required: names }]
+}
+
+/** Of JSON Schema: what takes part in saying which properties there are, beside their list. */
+const beside = ['$ref', 'allOf', 'anyOf', 'oneOf']
+
+/** By JSON Schema all that is not refused is allowed; who lists some and says no more may have meant all. */
+function othersOf(schema: JsonMap, keys: readonly string[]): NonNullable<OfferedTool['others']> {
+  const { additionalProperties: more, patternProperties } = schema
+  if (isMap(patternProperties)) return 'allowed'
+  if (more === false) return 'refused'
+  return more !== undefined || keys.length === 0 || beside.some((key) => key in schema) ? 'allowed' : 'unsaid'
 }
 
 function at(value: Json | undefined, key: string): Json | undefined {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { neverSeen, requireKnownCall, requireKnownNames } from '../../src/blame/known-names.ts'
 import { noteUnknownNames } from '../../src/cli/known-bad.ts'
+import type { Json, Tape } from '../../src/tape/index.ts'
 import { refundOf, refundRun } from './refund-run.ts'
 
 describe('names of an expectation', () => {
@@ -138,23 +139,100 @@ describe('names of an expectation', () => {
       "did you mean amount? --decide 'refund(amount=25)' instead of 'refund(amont=25)'",
     )
     expect(decide('refund(currency="EUR")', 'refund', { currency: 'EUR' })).toEqual([
-      'no recorded call of refund has the argument currency; they have order_id, amount',
+      'no recorded call of refund has the argument currency; known are order_id, amount',
     ])
     expect(() => decide('apologise()', 'apologise')).toThrow(/tools known .*refund[^]*all the same: --any-name/)
-    const parameters = { type: 'object', properties: { sum: { type: 'number' } } }
-    const body = JSON.stringify({
-      model: 'gpt-4o',
-      messages: [],
-      tools: [{ type: 'function', function: { name: 'pay', parameters } }],
-    })
-    const events = bad.events.map((event) =>
-      event.kind === 'exchange' ? { ...event, request: { ...event.request, body } } : event,
-    )
-    const offered = { ...bad, events }
+    const offered = offering(bad, 'pay', { type: 'object', properties: { sum: { type: 'number' } } })
     expect(() => requireKnownCall({ name: 'pay', args: { sum: 1 } }, 'pay(sum=1)', offered)).not.toThrow()
     expect(() => requireKnownCall({ name: 'pay', args: { smu: 1 } }, 'pay(smu=1)', offered)).toThrow(
       "did you mean sum? --decide 'pay(sum=1)' instead of 'pay(smu=1)'",
     )
+  })
+
+  /** How a schema of `refund` and the run go together, and whether `--decide` and `--ok` with each argument are let pass. */
+  const schemas: readonly (readonly [string, Schema, { readonly [key: string]: 'known' | 'noted' | 'refused' }])[] = [
+    ['an empty list allows any', { properties: {} }, { amount: 'known', currency: 'noted', amuont: 'refused' }],
+    ['so does one of no properties', {}, { amount: 'known', currency: 'noted', amuont: 'refused' }],
+    [
+      'one that refuses others still has those of the run',
+      { properties: {}, additionalProperties: false },
+      { amount: 'known', currency: 'refused', amuont: 'refused' },
+    ],
+    [
+      'a list that the run keeps to is taken for all',
+      { properties: { order_id: {}, amount: {}, note: {} } },
+      { amount: 'known', note: 'known', currency: 'refused', amuont: 'refused', ntoe: 'refused' },
+    ],
+    [
+      'a list that the run does not keep to is not',
+      { properties: { order_id: {} } },
+      { amount: 'known', currency: 'noted', amuont: 'refused', oder_id: 'refused' },
+    ],
+    [
+      'one that refuses others refuses all but those of the run',
+      { properties: { order_id: {} }, additionalProperties: false },
+      { amount: 'known', currency: 'refused' },
+    ],
+    [
+      'one that allows others lets any pass that is not nearly one of its own',
+      { properties: { order_id: {}, amount: {}, note: {} }, additionalProperties: { type: 'string' } },
+      { note: 'known', currency: 'noted', ntoe: 'refused' },
+    ],
+    [
+      'patterns are more than the list',
+      { properties: { order_id: {}, amount: {} }, patternProperties: { '^x_': {} } },
+      { x_a: 'noted' },
+    ],
+    [
+      'so are other schemas beside it',
+      { properties: { order_id: {}, amount: {} }, allOf: [{ required: ['a'] }] },
+      { x_a: 'noted' },
+    ],
+  ]
+  it.each(schemas)('of arguments are refused where the schema of the tool refuses them: %s', (_, schema, all) => {
+    const tape = offering(bad, 'refund', { type: 'object', ...schema })
+    for (const [key, is] of Object.entries(all)) {
+      const decided = () => requireKnownCall({ name: 'refund', args: { [key]: 1 } }, `refund(${key}=1)`, tape)
+      const asked = (text: string) => () => look(text, { tapes: [tape] })
+      for (const looked of [decided, asked(`refund(${key}: "*")`), asked(`never refund(${key}=1)`)]) {
+        if (is === 'refused') expect(looked, key).toThrow(`unknown argument ${key}`)
+        else
+          expect(looked(), key).toEqual(
+            is === 'known' ? [] : [expect.stringContaining(`has the argument ${key}; known`)],
+          )
+      }
+    }
+  })
+
+  it('of arguments of a tool that any may be given to and that was never called are let pass', () => {
+    const tape = offering(bad, 'pay', { type: 'object', properties: {} })
+    expect(requireKnownCall({ name: 'pay', args: { sum: 1 } }, 'pay(sum=1)', tape)).toEqual([])
+    expect(look('pay(sum: 1)', { tapes: [tape] })).toEqual([])
+    const none = offering(bad, 'pay', { type: 'object', additionalProperties: false })
+    expect(() => look('pay(sum: 1)', { tapes: [none] })).toThrow('unknown argument sum')
+  })
+
+  it('of arguments that only a good run has are known, and say that a list is not whole', () => {
+    const offered = offering(bad, 'refund', { type: 'object', properties: { order_id: {}, amount: {} } })
+    const good = refundRun([
+      { calls: [{ name: 'refund', args: { order_id: 'A-100', voucher: 'V' } }] },
+      { say: 'Sent.' },
+    ])
+    expect(() => look('refund(voucher: "V")', { tapes: [offered] })).toThrow('unknown argument voucher')
+    expect(look('refund(voucher: "V")', { tapes: [offered, good] })).toEqual([])
+    expect(look('refund(region: "V")', { tapes: [offered, good] })).toHaveLength(1)
+  })
+
+  it('of arguments that a model gave and the code renamed are known', () => {
+    const tape = {
+      ...bad,
+      events: bad.events.map((event) =>
+        event.kind === 'tool' && event.name === 'refund' ? { ...event, args: { cents: 2500 } } : event,
+      ),
+    }
+    const decide = (key: string) => requireKnownCall({ name: 'refund', args: { [key]: 1 } }, `refund(${key}=1)`, tape)
+    expect([...decide('amount'), ...decide('cents')]).toEqual([])
+    expect(() => decide('amuont')).toThrow('did you mean amount?')
   })
 
   it('with a value that is written in another JSON type are refused, and other values of another type are warned of', () => {
@@ -192,3 +270,18 @@ describe('names of an expectation', () => {
     expect(look('refunded=25', { tapes: [threw] })).toEqual([])
   })
 })
+
+type Schema = { readonly [key: string]: Json }
+
+/** The same run, whose model was offered a tool. */
+function offering(tape: Tape, name: string, parameters: Schema): Tape {
+  const body = JSON.stringify({
+    model: 'gpt-4o',
+    messages: [],
+    tools: [{ type: 'function', function: { name, parameters } }],
+  })
+  const events = tape.events.map((event) =>
+    event.kind === 'exchange' ? { ...event, request: { ...event.request, body } } : event,
+  )
+  return { ...tape, events }
+}
