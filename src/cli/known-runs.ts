@@ -7,6 +7,7 @@ import { here } from '../errors/here.ts'
 import { headerOf, listCases, RecordingFiles } from '../recordings/index.ts'
 import type { Tape, TapeHeader } from '../tape/index.ts'
 import { isFoundByName } from './named-tape.ts'
+import type { NextStep } from './next-steps.ts'
 import { type OptionChanges, typedAgain } from './typed-again.ts'
 
 /** So many runs of either kind are looked at. */
@@ -66,8 +67,8 @@ function nameOf(file: string, recordings: string): string {
   return isFoundByName(file, recordings) ? basename(file, '.tape.jsonl') : here(file)
 }
 
-/** What was typed, with another run to answer what its own tape does not: of the same input, or which one only people know. */
-export function withReference(kase: Case, recordings: string, changes: OptionChanges = {}): string {
+/** What was typed, with another run to answer what its own tape does not: of the same input, or one that people have to name. */
+export function withReference(about: string, kase: Case, recordings: string, changes: OptionChanges = {}): NextStep {
   const own = tapeFileOf(kase)
   const header = own === undefined ? undefined : headerOf(own)
   const other =
@@ -80,7 +81,9 @@ export function withReference(kase: Case, recordings: string, changes: OptionCha
         one.expect === 'pass' &&
         isAlike(headerOf(tapeFileOf(one) ?? ''), { header }),
     )
-  return typedAgain({ ...changes, reference: other?.id ?? '<tape|case>' })
+  return other === undefined
+    ? { about: `${about}, name a good run`, command: typedAgain({ ...changes, reference: '<tape|case>' }) }
+    : { about, command: typedAgain({ ...changes, reference: other.id }) }
 }
 
 /** `undefined` where the tape of a case is gone: such a case is no proposal. */

@@ -120,7 +120,7 @@ describe('what blame says', () => {
         replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
       step 1, the model's decision lookup_order(order_id: "A-100"), was necessary too:
         with step 3 as recorded: replayed, 0 of 11 runs end well (0 to 26 %); resampled, 11 of 11 do (74 to 100 %); certified at confidence 0.95
-      → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
+      → to find whether an earlier recorded answer was necessary too, name a good run with other answers: --repairs --reference '<tape|case>'"
     `)
   })
 
@@ -155,13 +155,42 @@ describe('what blame says', () => {
     )
   })
 
+  it('of --reference: its name where a good run is known that has what is needed, else that people have to name one', () => {
+    const decided = { position: 2, resampled: of(8, 8), kept: of(0, 8), how: 'certified', difference: 1 } as const
+    const verdicts: readonly (readonly [BlameVerdict, Partial<BlamedRun>])[] = [
+      [{ kind: 'confirmed', commitments: [{ ...decided, evidence: 60, alpha: 0.01 }] }, {}],
+      [{ kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } }, {}],
+      [{ kind: 'never', ok: 0, forks: 25, how: 'doubted' }, { neverSeen: ['--ok x=1: no known run meets it'] }],
+      [
+        { kind: 'never', ok: 0, forks: 25, how: 'doubted' },
+        { neverSeen: ['--oracle x: no run is known that it grades ok'], gradedBy: '--oracle x' },
+      ],
+      [
+        { kind: 'undecidable', forks: 9, undefined: 9, ungraded: 0, positions: [] },
+        { unclear: [{ because: 'HARVEST_NOT_RECORDED', forks: 9 }] },
+      ],
+    ]
+    const lines = (knownRuns: NonNullable<BlamedRun['knownRuns']>): readonly string[] =>
+      verdicts.flatMap(([verdict, more]) =>
+        print(blamed(verdict, { ...more, knownRuns }))
+          .split('\n')
+          .filter((line) => line.includes('--reference')),
+      )
+    const open = lines({})
+    expect(open).toHaveLength(7)
+    for (const line of open) expect(line).toMatch(/^→ .*name a good run.*: .*--reference '<tape\|case>'$/)
+    // That it passes is no help: it has no other answers.
+    expect(lines({ passing: 'g' }).filter((line) => !line.includes('name a good run'))).toEqual([])
+    const named = lines({ passing: 'g', answers: 'g', calls: 'g' })
+    expect(named).toHaveLength(5)
+    for (const line of named) expect(line).toMatch(/^→ .*good run.* --reference g$/)
+  })
+
   it('of a good run that is named already: asks for no other one', () => {
     vi.stubGlobal('process', { ...process, argv: ['node', 'vitest-harvest', 'blame', 'bad', '--reference', 'good'] })
     try {
       const never = { kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } } as const
-      expect(said(never).split('\n').at(-1)).toBe(
-        '→ to find which recorded answers decided, with a good run: --repairs',
-      )
+      expect(said(never).split('\n').at(-1)).toBe('→ to find which recorded answers decided: --repairs')
     } finally {
       vi.unstubAllGlobals()
     }
@@ -220,13 +249,13 @@ describe('what blame says', () => {
       "What the agent's own code draws or reads from step 3 on decided the outcome:
         with every answer of models and tools from the tape, 9 of 19 runs end well (27 to 68 %): no answer is shown to have decided
         left are random numbers, ids, the clock, the state of its modules
-      → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
+      → to find whether an earlier recorded answer was necessary too, name a good run with other answers: --repairs --reference '<tape|case>'"
     `)
     expect(codeAlone(0, 12, 8)).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500), or what the agent's own code draws or reads before it, decided the outcome:
         replayed, 0 of 20 runs end well (0 to 16 %); resampled, 10 of 20 do (30 to 70 %); certified at confidence 0.95
         which of the two is not known: with other random numbers, ids or times, 8 of 20 free runs ask there for something else, or cannot be graded
-      → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
+      → to find whether an earlier recorded answer was necessary too, name a good run with other answers: --repairs --reference '<tape|case>'"
     `)
     expect(codeAlone(0, 20, 0)).toBe(said({ kind: 'confirmed', commitments: [one] }))
     const likeliest = { position: 2, chance: 0.8, codeAlone: { ok: 3, bad: 17, unknown: 0 } }
@@ -301,7 +330,7 @@ describe('what blame says', () => {
     expect(text).toContain(
       'Either the code of the agent or its prompt decided, or the oracle calls good runs bad, too.',
     )
-    expect(text).toContain("→ to tell the two apart, with a run that went right: --reference '<tape|case>'")
+    expect(text).toContain("→ to tell the two apart, name a good run: --reference '<tape|case>'")
     expect(text).toContain("→ to grade runs by a call that is right: --ok '<call>', without --oracle")
     expect(text).not.toContain('certified')
     expect(said(never, { ...by, knownRuns: { passing: 'last' } })).not.toContain('--reference')
@@ -319,7 +348,7 @@ describe('what blame says', () => {
     expect(said(never)).toMatchInlineSnapshot(`
       "No step was shown to decide the outcome: check the prompt, the code of the agent or the answers of its tools.
         with all model answers resampled, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
-      → to find which recorded answers decided, with a good run: --repairs --reference '<tape|case>'"
+      → to find which recorded answers decided, name a good run with other answers: --repairs --reference '<tape|case>'"
     `)
     const few = { ...never, ok: 6, forks: 30, rate: { low: 0.06, high: 0.44 } }
     expect(said(few, { tau: 0.9 }).split('\n').slice(0, -1)).toEqual([
@@ -430,7 +459,7 @@ describe('what blame says', () => {
       "Undecidable: 6 of 10 forks are ungraded.
         6 × The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)
       → to grade runs by a call that is right: --ok '<call>'
-      → to answer tools from a good run as well: --reference '<tape|case>'
+      → to answer tools as well, name a good run that made such calls: --reference '<tape|case>'
       → to call tools for real, with their side effects: --tools live"
     `)
     const byCalls = said(verdict, { unclear: [{ because, forks: 6 }], isGradedByCalls: true })

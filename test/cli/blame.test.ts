@@ -78,7 +78,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
         replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
-      → to find whether an earlier recorded answer was necessary too: npx vitest-harvest blame bad --ok 'refund(amount: 25)' --max-cost 1 --live --parallel 1 --repairs --reference '<tape|case>'
+      → to find whether an earlier recorded answer was necessary too, name a good run with other answers: npx vitest-harvest blame bad --ok 'refund(amount: 25)' --max-cost 1 --live --parallel 1 --repairs --reference '<tape|case>'
 
       step  what                                 resampled                lost by replaying it  commitment
       1     the model's decision                 1 of 1 ok (21 to 100 %)  0.00 (-0.79 to 0.30)

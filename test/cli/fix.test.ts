@@ -105,7 +105,7 @@ its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 
     const env = { DESK_URL: project.desk.url, CI: '' }
     await start(process.execPath, ['src/record.ts', project.git('rev-parse', 'HEAD').trim()], { cwd: project.cwd, env })
     for (const right of [
-      printed(stderr, 'to answer them from another run', { '<tape|case>': 'latest' }),
+      printed(stderr, 'to answer them from another run, name a good run', { '<tape|case>': 'latest' }),
       printed(stderr, 'to run its tools for real'),
     ]) {
       const answered = await project.harvest(...right.with(2, '--ok').with(3, 'refund(amount: 25)'))
@@ -416,7 +416,9 @@ it('a fix that calls a tool otherwise is asked with functions for its tools, or 
     const ask = printed(offline.stdout, 'to ask them with your own functions')
     const asked = await project.harvest(...ask)
     expect([asked.code, asked.stdout], asked.stderr).toEqual([1, expect.stringContaining('nothing is written yet')])
-    const other = printed(offline.stdout, 'or answered from another run', { '<tape|case>': 'incident' })
+    const other = printed(offline.stdout, 'or answered from another run, name a good run', {
+      '<tape|case>': 'incident',
+    })
     expect(other).toEqual(['fix', 'incident', ...ok, '--live', '--reference', 'incident'])
     const itself = await project.harvest(...other)
     expect([itself.code, itself.stderr]).toEqual([2, expect.stringContaining('The run of --reference is no good run')])

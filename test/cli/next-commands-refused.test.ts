@@ -162,17 +162,21 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     renameSync(enough, join(cwd, elsewhere))
     const exact = await run(blame)
     expect(exact.stdout).toContain('No claim: it is not known that a run can meet it.')
-    const repairs = printed(exact.stdout, 'to find which recorded answers decided, with a good run', {
-      '<tape|case>': elsewhere,
-    })
+    const repairs = printed(
+      exact.stdout,
+      'to find which recorded answers decided, name a good run with other answers',
+      {
+        '<tape|case>': elsewhere,
+      },
+    )
     expect(await worked(repairs)).toContain('No model decided the outcome: recorded answers did.')
-    const meets = printed(exact.stdout, 'with a run that meets it', { '<tape|case>': elsewhere })
+    const meets = printed(exact.stdout, 'or name a good run that meets it', { '<tape|case>': elsewhere })
     expect(await worked(meets)).toContain("The agent's own code decided")
     // A function that grades no run ok is right, or calls each run bad: a run that went right tells.
     const apart = async (name: string) => {
       const { code, stdout } = await run(['blame', 'few', '--oracle', `./src/oracle.ts#${name}`, '--live'])
       expect([code, stdout]).toEqual([1, expect.stringContaining('or the oracle calls good runs bad, too.')])
-      return printed(stdout, 'to tell the two apart, with a run that went right', { '<tape|case>': elsewhere })
+      return printed(stdout, 'to tell the two apart, name a good run', { '<tape|case>': elsewhere })
     }
     expect(await worked(await apart('isThirty'))).toContain("The agent's own code decided")
     await refused(await apart('isNone'), 'HARVEST_BLAME_REFERENCE')
@@ -249,12 +253,19 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(lost).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Undecidable: /) as string })
     const call = { '<call>': 'refund(amount: 25)' }
     const next = [
-      printed(lost.stdout, 'to answer tools from a good run', { '<tape|case>': 'good' }),
+      printed(lost.stdout, 'to answer tools from a good run'),
       printed(lost.stdout, 'to call tools for real, with their side effects'),
     ]
     for (const words of next) expect(await worked(words)).toContain('decided the outcome')
     const byCall = await run(printed(lost.stdout, 'to grade runs by a call that is right', call))
     expect(byCall.stdout).toMatch(/decided the outcome|stopped by the limit of forks/)
+    // Where no good run is known, whoever blames has to name one.
+    const elsewhere = 'good.tape.jsonl'
+    renameSync(join(cwd, 'recordings/inbox', elsewhere), join(cwd, elsewhere))
+    const without = await run(printed(estimate, 'to ask the models all the same'))
+    renameSync(join(cwd, elsewhere), join(cwd, 'recordings/inbox', elsewhere))
+    const about = 'to answer tools as well, name a good run that made such calls'
+    expect(printed(without.stdout, about, { '<tape|case>': 'good' })).toEqual(next[0])
     desk.decide = usual
   })
 

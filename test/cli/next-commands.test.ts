@@ -92,7 +92,11 @@ describe('whoever follows the messages of blame', () => {
     expect(asked.stdout).toContain('decided the outcome')
 
     const more = await run(
-      printed(asked.stdout, 'to find whether an earlier recorded answer was necessary too', { '<tape|case>': 'fine' }),
+      printed(
+        asked.stdout,
+        'to find whether an earlier recorded answer was necessary too, name a good run with other answers',
+        { '<tape|case>': 'fine' },
+      ),
     )
     expect(more).toMatchObject({ code: 0, stderr: '' })
     const test = await run(printed(asked.stdout, 'to make it a test', { '<id>': 'refund' }))

@@ -250,11 +250,11 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
     ],
-    'to tell the two apart, with a run that went right': [
+    'to tell the two apart, name a good run': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
     ],
-    'with a run that meets it': [
+    'or name a good run that meets it': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
     ],
@@ -263,7 +263,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
-    'to find which recorded answers decided, with a good run': [
+    'to find which recorded answers decided': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
     ],
@@ -284,10 +284,17 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-refused.test.ts',
       'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
     ],
-    'to answer tools from a good run': [
-      'test/cli/next-commands-refused.test.ts',
-      'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
-    ],
+    ...Object.fromEntries(
+      ['to answer tools from a good run', 'to answer tools as well, name a good run that made such calls'].map(
+        (about) => [
+          about,
+          [
+            'test/cli/next-commands-refused.test.ts',
+            'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
+          ] as const,
+        ],
+      ),
+    ),
     'to call tools for real, with their side effects': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',

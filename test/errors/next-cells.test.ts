@@ -24,7 +24,7 @@ interface Step {
 const samples: Readonly<Record<string, string>> = {
   options: '--edit',
   instead: '--max-tokens 100000',
-  'goodRun(blamed)': " --reference '<tape|case>'",
+  reference: " --reference '<tape|case>'",
   option: '--max-calls 20',
   allowing: '--allow-secret jwt --allow-secret email',
   moreTime: '--timeout 5m',

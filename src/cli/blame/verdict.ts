@@ -175,7 +175,8 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
     ]
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
   if (!isOpen) return held
-  return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun(blamed)}`]
+  const { whose, reference } = goodAnswers(blamed)
+  return [...held, `→ to find whether an earlier recorded answer was necessary too${whose}: --repairs${reference}`]
 }
 
 function describeNever(
@@ -254,7 +255,7 @@ function doubtOf(gradedBy: string, hasPassing: boolean): Doubt {
       },
       otherwise: (code) => `Either ${code}, or the oracle calls good runs bad, too.`,
       ways: [
-        ...(hasPassing ? [] : ["→ to tell the two apart, with a run that went right: --reference '<tape|case>'"]),
+        ...(hasPassing ? [] : [`→ to tell the two apart, name a good run: --reference ${unnamed}`]),
         "→ to grade runs by a call that is right: --ok '<call>', without --oracle",
       ],
     }
@@ -267,7 +268,7 @@ function doubtOf(gradedBy: string, hasPassing: boolean): Doubt {
     ways: [
       // With one of the two that is doubted, the next answer would be this one again.
       `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
-      ...(hasPassing ? [] : ["→ with a run that meets it: --reference '<tape|case>'"]),
+      ...(hasPassing ? [] : [`→ or name a good run that meets it: --reference ${unnamed}`]),
     ],
   }
 }
@@ -302,25 +303,23 @@ function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: 
 
 function repairsHint(blamed: BlamedRun): readonly string[] {
   if (!areFromTape(blamed)) return []
-  const isOther = goodRun(blamed) !== '' && isOfOther(blamed.knownRuns?.answers, blamed)
-  return [
-    `→ to find which recorded answers decided, with a good run${otherInput(isOther)}: --repairs${goodRun(blamed)}`,
-  ]
+  const { whose, reference } = goodAnswers(blamed)
+  return [`→ to find which recorded answers decided${whose}: --repairs${reference}`]
 }
 
-/** Repairs need no good run where one is named already, nor where tools run for real. */
-function goodRun({ knownRuns, tools }: Pick<BlamedRun, 'knownRuns' | 'tools'>): string {
-  const isNamed = typedValues('reference').length > 0 || tools === 'called for real'
-  return isNamed ? '' : ` --reference ${nameOrPlace(knownRuns?.answers)}`
+/** Where repairs take answers from, in words and as an option: neither, where a run is named already, or tools run for real. */
+function goodAnswers({ knownRuns, tools }: BlamedRun): { readonly whose: string; readonly reference: string } {
+  if (typedValues('reference').length > 0 || tools === 'called for real') return { whose: '', reference: '' }
+  const { answers, ofOtherInput = [] } = knownRuns ?? {}
+  // With the answers of the tape there is nothing to repair.
+  if (answers === undefined)
+    return { whose: ', name a good run with other answers', reference: ` --reference ${unnamed}` }
+  const whose = `, with a good run${otherInput(ofOtherInput.includes(answers))}`
+  return { whose, reference: ` --reference ${shellWord(answers)}` }
 }
 
-function isOfOther(name: string | undefined, { knownRuns }: Pick<BlamedRun, 'knownRuns'>): boolean {
-  return name !== undefined && knownRuns?.ofOtherInput?.includes(name) === true
-}
-
-function nameOrPlace(name: string | undefined): string {
-  return name === undefined ? "'<tape|case>'" : shellWord(name)
-}
+/** Which run is good, only people know. */
+const unnamed = "'<tape|case>'"
 
 function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonly string[] {
   const { same, of: all } = blamed.selfAgreement ?? { same: 0, of: 0 }
@@ -431,14 +430,18 @@ export function whyUnclear(blamed: BlamedRun): readonly string[] {
     ...(isOffTape
       ? [
           // With that of a good run, they left the tape as well.
-          ...(typedValues('reference').length > 0
-            ? []
-            : [
-                `→ to answer tools from a good run${otherInput(isOfOther(blamed.knownRuns?.calls, blamed))} as well: --reference ${nameOrPlace(blamed.knownRuns?.calls)}`,
-              ]),
+          ...(typedValues('reference').length > 0 ? [] : answersOfCalls(blamed.knownRuns)),
           '→ to call tools for real, with their side effects: --tools live',
         ]
       : []),
+  ]
+}
+
+function answersOfCalls({ calls, ofOtherInput = [] }: NonNullable<BlamedRun['knownRuns']> = {}): readonly string[] {
+  if (calls === undefined)
+    return [`→ to answer tools as well, name a good run that made such calls: --reference ${unnamed}`]
+  return [
+    `→ to answer tools from a good run${otherInput(ofOtherInput.includes(calls))} as well: --reference ${shellWord(calls)}`,
   ]
 }
 

@@ -262,8 +262,9 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     else {
       shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
       shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: toolsHere() })}`)
-      shown.line(
-        `→ or answered from another run: ${withReference(kase, given.value('dir') ?? 'recordings', { live: true })}`,
+      const recordings = given.value('dir') ?? 'recordings'
+      printSteps([withReference('or answered from another run', kase, recordings, { live: true })], (text) =>
+        shown.line(text),
       )
       shown.line(`→ or with its tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live' })}`)
     }

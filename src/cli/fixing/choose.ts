@@ -22,6 +22,10 @@ export interface Choice {
   readonly alike: number
 }
 
+function stepText({ about, command }: NextStep): string {
+  return `${about}: ${command}`
+}
+
 /** Whose runs are chosen from, and what lets more of them end. */
 interface ChosenFor {
   readonly kase: Case
@@ -83,7 +87,7 @@ export function requireShown(
         ? 'The model was right by chance this time, or it is not the change that fixes it.'
         : 'Runs without the fix that end well, or may, have to be too few for chance.',
     fix: [
-      ...[...steps, ...(isSettled ? [] : [moreRuns(runs.length)])].map(({ about, command }) => `${about}: ${command}`),
+      ...[...steps, ...(isSettled ? [] : [moreRuns(runs.length)])].map(stepText),
       'once you looked at the runs above and fixed the agent further: the same command',
       `to write it although it is not shown: ${typedAgain({ without: 'none' })}`,
     ],
@@ -137,11 +141,11 @@ function notGood(
       ...(offTape
         ? [
             `${withUsualTools('to answer its new calls')}: ${typedAgain({ tools: toolsHere() })}`,
-            `to answer them from another run: ${withReference(kase, recordings)}`,
+            ...[withReference('to answer them from another run', kase, recordings)].map(stepText),
             `to run its tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`,
           ]
         : []),
-      ...steps.map(({ about, command }) => `${about}: ${command}`),
+      ...steps.map(stepText),
       ...(offTape || steps.length > 0
         ? []
         : ['once you looked at the runs above and fixed the agent further: the same command']),

@@ -47,7 +47,7 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
             about: withUsualTools('to answer unrecorded calls'),
             command: typedAgain({ tools: toolsHere() }),
           },
-          { about: 'or from another run', command: withReference(cases[at]!.case, given.value('dir') ?? 'recordings') },
+          withReference('or from another run', cases[at]!.case, given.value('dir') ?? 'recordings'),
           { about: 'or by running its tools for real, side effects and all', command: typedAgain({ tools: 'live' }) },
         ]
       : []),
