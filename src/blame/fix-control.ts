@@ -1,13 +1,20 @@
 import { alphaOfLook, fisherExact, lnChoose } from '../stats/index.ts'
 import type { FixRun } from './fix-task.ts'
+import { type Grade, isGraded } from './types.ts'
+
+/** How many runs are right, of those that have a grade. */
+export interface FixCount {
+  readonly ok: number
+  readonly graded: number
+  /** Runs without one. */
+  readonly unjudged: number
+}
 
 /** What runs asked as recorded say of a fix. */
 export interface FixEvidence {
-  readonly ok: number
-  readonly runs: number
-  /** Controls that end well, or may: they could not be judged. */
-  readonly beside: number
-  readonly controls: number
+  readonly fixed: FixCount
+  /** One that ends neither well nor badly, as one that threw, may be right: it counts as not judged. */
+  readonly asRecorded: FixCount
   /** How likely so great a lead of the fix is by chance: Fisher's exact test, one-sided. */
   readonly chance: number
   readonly isShown: boolean
@@ -21,15 +28,22 @@ export function evidenceOf(
   runs: readonly Pick<FixRun, 'grade'>[],
   controls: readonly Pick<FixRun, 'grade'>[],
 ): FixEvidence {
-  const ok = runs.filter(({ grade }) => grade === 'ok').length
-  const beside = controls.filter(({ grade }) => grade !== 'bad').length
+  const fixed = countRuns(runs)
+  const asRecorded = countRuns(controls, (grade) => grade === 'ok' || grade === 'bad')
   return {
-    ...chanceOf(ok, runs.length, beside, controls.length),
-    ok,
-    beside,
-    runs: runs.length,
-    controls: controls.length,
+    ...chanceOf(fixed.ok, runs.length, asRecorded.ok + asRecorded.unjudged, controls.length),
+    fixed,
+    asRecorded,
   }
+}
+
+/** @param isJudged - whether a grade says something of a run */
+export function countRuns(
+  runs: readonly Pick<FixRun, 'grade'>[],
+  isJudged: (grade: Grade) => boolean = isGraded,
+): FixCount {
+  const graded = runs.filter(({ grade }) => isJudged(grade)).length
+  return { ok: runs.filter(({ grade }) => grade === 'ok').length, graded, unjudged: runs.length - graded }
 }
 
 /** The fewest runs of either kind that can show a fix: all of the one are right, and not one of the other. */

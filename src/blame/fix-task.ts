@@ -44,7 +44,8 @@ import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { isDecidedByCode, withRecordedCalls } from './recorded-calls.ts'
 import { referenceOf } from './reference-run.ts'
-import type { Grade, GradingUse } from './types.ts'
+import { type RefusedCall, refusedCalls, runThatAnswers, stillRefused } from './refused-calls.ts'
+import type { Grade, GradingUse, KnownRun } from './types.ts'
 import { waysToName } from './ways-to-name.ts'
 
 /** What the task `fix` is asked for; its job has the case. Files are absolute paths. */
@@ -57,6 +58,8 @@ export interface FixRequest {
   readonly tools: 'tape' | 'live' | StandInsFile
   /** A tape that answers what this one cannot. */
   readonly reference?: string
+  /** Other runs that may answer it. */
+  readonly known: readonly KnownRun[]
   /** How often the agent runs on with live models. */
   readonly runs: number
   /** No runs asked as recorded are made beside them: nothing is to be shown. */
@@ -79,6 +82,8 @@ export interface FixRun {
   readonly grade: Grade
   /** It left its tape and is graded by the calls it made until then: it is not whole, so it becomes no tape. */
   readonly isOffTape?: true
+  /** What it asked for that nothing has an answer to. */
+  readonly refused: readonly RefusedCall[]
   /** Why it is not graded. */
   readonly because?: string
   readonly isReused: boolean
@@ -96,6 +101,10 @@ export interface FixAnswer {
   readonly gradedBy: string
   /** Grade of the recorded run. */
   readonly recorded: Grade
+  /** What nothing answers that is on the tape or was given: of the runs, and before them as far as no model is asked. */
+  readonly refused: readonly RefusedCall[]
+  /** A good run that answers one of these. */
+  readonly otherRun?: string
   /** Empty when models would have to be asked and may not be. */
   readonly runs: readonly FixRun[]
   /** Its model may be right by chance: a run that is right shows nothing until runs asked as recorded are not. */
@@ -150,11 +159,13 @@ export const fixTask: Task = async (asked, context) => {
     session,
   )
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
-  if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
+  const reference = request.reference === undefined ? undefined : requireClosed(readTape(request.reference))
+  if (reference !== undefined) await requireGoodReference(oracle, reference)
   const isControlled = request.isUnshown !== true && !offline.isWhole && !isDecidedByCode(tape, offline, oracle)
   if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
   const steps = stepsOf(tape)
   const stoodFor = steps.slice(offline.keep).filter(asksModel)
+  const foreseen = await foreseenIn(offline, reference, session)
   const answerOf = ({ runs, controls, isKept }: LiveRuns): FixAnswer => ({
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
@@ -162,6 +173,7 @@ export const fixTask: Task = async (asked, context) => {
     changed,
     gradedBy: oracle.about,
     recorded,
+    refused: runs.length === 0 ? foreseen : refusedIn(runs),
     runs,
     isControlled,
     controls,
@@ -195,7 +207,33 @@ export const fixTask: Task = async (asked, context) => {
           runLive(offline.keep, isControlled, session, names, (known) => tellRuns(answerOf(known), context)),
         )
       : { runs: [], controls: [], isKept: false }
-  return JSON.parse(JSON.stringify(answerOf(made))) as Json
+  const answer = answerOf(made)
+  // Grading may cost money: then no other run is graded.
+  const known = asksModels ? [] : request.known
+  const otherRun = await runThatAnswers(answer.refused, known, { tape, oracle, given: reference })
+  return JSON.parse(JSON.stringify({ ...answer, ...(otherRun === undefined ? {} : { otherRun }) })) as Json
+}
+
+/** The calls of today's code that nothing answers, before any model is asked. */
+async function foreseenIn(
+  { fork }: OfflineRun,
+  reference: Tape | undefined,
+  { request, context }: Session,
+): Promise<readonly RefusedCall[]> {
+  if (request.tools === 'live') return []
+  const calls = refusedCalls(fork.branch.tape, context.tape, fork.problems)
+  // Behind a question to a model it is not known what is called; nor is one refused that was asked of a service.
+  if (calls[0]?.tool === undefined) return []
+  const tools = await loadStandIns(request.tools, context.importModule)
+  return stillRefused(
+    calls.filter(({ tool }) => tool !== undefined),
+    { reference, tools },
+  )
+}
+
+/** Each once. */
+function refusedIn(runs: readonly FixRun[]): readonly RefusedCall[] {
+  return [...new Map(runs.flatMap(({ refused }) => refused.map((one) => [one.asked, one] as const))).values()]
 }
 
 /** Says what is known when someone ends the command. */
@@ -523,12 +561,14 @@ async function graded(
   const { tape, tapeFile } = context
   const [problem] = fork.problems
   // A branch names its parent as seen from the parent's own folder.
-  const { events: made } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  const branch = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  const { events: made } = branch
+  const common = { refused: refusedCalls(branch, tape, fork.problems), isReused }
   const events = isControl ? withRecordedCalls(made, tape, fork.prefix.steps) : made
   if (problem !== undefined) {
     const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls({ ...fork, events, tape }) : undefined
-    if (grade !== undefined) return { fork, grade, isOffTape: true, isReused }
-    return { fork, grade: 'ungraded', because: problem.message, isReused }
+    if (grade !== undefined) return { fork, grade, isOffTape: true, ...common }
+    return { fork, grade: 'ungraded', because: problem.message, ...common }
   }
   const ended = { tape, outcome: fork.outcome, events }
   const others = events === made ? [] : ['with the recorded calls']
@@ -536,10 +576,10 @@ async function graded(
   const given = await steadyGrade(() => gradeEnded(oracle, ended), runText, session).catch(unpaid)
   if (HarvestError.is(given)) {
     const { code, message } = given
-    return { fork: { ...fork, problems: [{ code, message }] }, grade: 'ungraded', because: message, isReused }
+    return { fork: { ...fork, problems: [{ code, message }] }, grade: 'ungraded', because: message, ...common }
   }
   const { grade, because } = given
-  return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
+  return { fork, grade, ...(because === undefined ? {} : { because }), ...common }
 }
 
 function notBad(id: string, tape: Tape, { about: by }: Oracle): HarvestError {

@@ -1,6 +1,6 @@
 // Over 300 lines: which known runs may help, and why none may be good, are answered by the same grades.
 import { neutralLine } from '../errors/index.ts'
-import { type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
+import { isSettled, type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { answerText } from '../fork/body.ts'
 import { canonicalJson, parseJson } from '../json/canonical.ts'
 import { requestText } from '../providers/exchange.ts'
@@ -45,7 +45,7 @@ function isOutside(step: Step): boolean {
 
 /** Whether a run has an answer to one of these questions, by {@link askedOf}. */
 export function hasAnswerTo(one: Tape, asked: ReadonlySet<string>): boolean {
-  return stepsOf(one).some((step) => isOutside(step) && asked.has(askedOf(step)))
+  return stepsOf(one).some((step) => isOutside(step) && isSettled(step) && asked.has(askedOf(step)))
 }
 
 /**

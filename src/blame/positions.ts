@@ -100,7 +100,8 @@ function labelOfExchange(step: ExchangeEvent): string {
   return `the answer to ${mcp === undefined ? neutralLine(describeEvent(step), 80) : rendered(mcp.name, mcp.args)}`
 }
 
-function callText({ name, args }: CallEvent): string {
+/** `refund(amount: 25)`, shortened. */
+export function callText({ name, args }: CallEvent): string {
   return rendered(name, namedArgs(args))
 }
 

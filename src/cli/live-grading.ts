@@ -100,11 +100,14 @@ export function toolsHere(): string {
  * What is said of functions of the user's own before the command that uses them: they may have to be written first.
  *
  * @param about - what they are for: `to answer unrecorded calls`
+ * @param names - of those that are needed, where they are known
  */
-export function withUsualTools(about: string): string {
-  return existsSync(usualTools)
-    ? `${about} with your own functions`
-    : `${about}, once a file such as ${usualTools.slice(2)} exports a function by the name of each tool`
+export function withUsualTools(about: string, names?: string): string {
+  const isThere = existsSync(usualTools)
+  const file = isThere ? usualTools : `a file such as ${usualTools.slice(2)}`
+  const needed =
+    names === undefined && isThere ? '' : `, once ${file} exports ${names ?? 'a function by the name of each tool'}`
+  return `${about}${isThere ? ' with your own functions' : ''}${needed}`
 }
 
 function missingTools(file: string): HarvestError {

@@ -21,6 +21,7 @@ import { type CallEvent, type ExchangeEvent, type Json, type Tape } from '../tap
 import type { ForkRun } from './fork-run.ts'
 import { asEvent } from './scripted.ts'
 import { leftTape } from './prefix.ts'
+import { calledText } from '../live/off-tape.ts'
 import { sameData } from '../live/same-data.ts'
 
 type AnyState = ExchangeState | CallState
@@ -147,7 +148,7 @@ export class Answers {
     if (step && !same) run.depart()
     const isReplaced = Object.hasOwn(run.options.tools ?? {}, call.name)
     return this.#freeReply<CallState>(step, key, {
-      what: `${call.name}(${JSON.stringify(args)})`,
+      what: calledText({ name: call.name, args }),
       model: () => undefined,
       reference: ({ calls }) =>
         calls.findSame(call, args) ?? calls.findLike(call, (recorded) => sameData(recorded, args)),

@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { isCutOff } from '../playback/allow.ts'
-import type { Tape } from '../tape/index.ts'
+import type { Json, Tape } from '../tape/index.ts'
 
 /** Who answers behind a fork. */
 export type AnswersFrom = 'live' | 'tape' | 'reference' | 'script'
@@ -30,7 +30,7 @@ export function offTape(
     what: 'The agent requested something that is not on the tape',
     where: {
       tape: tape.header.id,
-      asked: neutralLine(what, 200),
+      asked: neutralLine(what, longestAsked),
       ...(site === undefined ? {} : { at: site }),
     },
     ...(instead.length === 0 ? {} : { detail: instead.map((line) => `  ${line}`).join('\n') }),
@@ -43,6 +43,23 @@ export function offTape(
       : ['if the call is right, record a run that makes it'],
   })
 }
+
+/** A call, as its refusal names it. */
+export function calledText({ name, args }: { readonly name: string; readonly args: Json }): string {
+  return `${name}(${JSON.stringify(args)})`
+}
+
+/** What a refusal says was asked for. */
+export function refusedIn(message: string): string | undefined {
+  return /^[ \t]*asked\s+(.+)$/m.exec(message)?.[1]
+}
+
+/** Whether a refusal says that this was asked for. */
+export function isRefused(what: string, message: string): boolean {
+  return refusedIn(message) === neutralLine(what, longestAsked)
+}
+
+const longestAsked = 200
 
 const blocked = 'Blocked real I/O that harvest() does not allow'
 
@@ -101,5 +118,5 @@ export function blockedIn(because: string): string | undefined {
   if (!because.includes(blocked)) return undefined
   const end = ' (HARVEST_NOT_RECORDED)'
   const said = because.endsWith(end) ? because.slice(because.lastIndexOf('\n') + 1, -end.length) : ''
-  return /: (\S+ .+)$/.exec(said)?.[1] ?? /^[ \t]*asked\s+(.+)$/m.exec(because)?.[1]
+  return /: (\S+ .+)$/.exec(said)?.[1] ?? refusedIn(because)
 }

@@ -337,10 +337,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'shows the case green with the fix and red without it, and only then writes it',
     ],
     'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
-    'or with its tools run for real, side effects and all': [
-      'test/cli/fix.test.ts',
-      'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
-    ],
     'on a developer machine': again,
     'to allow it here': [
       'test/cli/fix.test.ts',
@@ -432,6 +428,32 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       because: 'a commit without the folder counts as one before `init`: fix tells that in words of its own',
     },
   },
+  'src/cli/fixing/to-answer.ts': {
+    'or with its tools run for real, side effects and all': [
+      'test/cli/fix.test.ts',
+      'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
+    ],
+    'to run its tools for real, with their side effects': [
+      'test/cli/fix.test.ts',
+      'calls a run that needs an answer nobody has ungraded, and names who may give it',
+    ],
+    'to ask them': [
+      'test/cli/fix.test.ts',
+      'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
+    ],
+    'to answer its new calls': [
+      'test/cli/fix.test.ts',
+      'calls a run that needs an answer nobody has ungraded, and names who may give it',
+    ],
+    'or answered from another run': [
+      'test/cli/fix-refused.test.ts',
+      'a fix whose code makes another call says before it asks a model what nothing answers that was given',
+    ],
+    'to answer them from another run': [
+      'test/cli/fix-refused.test.ts',
+      'a fix offers another run only where that answers the refused call, and never the one that is given',
+    ],
+  },
   'src/cli/fixing/choose.ts': {
     'to write it although it is not shown': [
       'test/cli/fix.test.ts',
@@ -440,10 +462,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'once you looked at the runs above and fixed the agent further': [
       'test/cli/fix.test.ts',
       'a fix that needs no model asks none, and one that is green without the fix is not written',
-    ],
-    'to run its tools for real, with their side effects': [
-      'test/cli/fix.test.ts',
-      'calls a run that needs an answer nobody has ungraded, and names who may give it',
     ],
   },
   'src/cli/forking/ask.ts': {

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { evidenceOf } from '../../blame/fix-control.ts'
-import type { FixAnswer, FixProgress } from '../../blame/fix-task.ts'
+import type { FixAnswer, FixProgress, FixRequest } from '../../blame/fix-task.ts'
 import { lockFix } from '../../blame/ledger-lock.ts'
 import { type Case, parseCase, requireTapeFile } from '../../cases/index.ts'
-import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
+import { HarvestError, withFacts } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
 import { hearSignals } from '../../jobs/program.ts'
 import { interruptedFacts, runTask } from '../../jobs/run.ts'
@@ -15,7 +15,7 @@ import { forksFolder, placeFix, prepareFix, readPrices, type PreparedFix } from 
 import { commitsBefore } from '../../provenance/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { money } from '../../report/spending.ts'
-import { type Json, readTape, stepsOf } from '../../tape/index.ts'
+import { type Json, readTape } from '../../tape/index.ts'
 import { requireClosed } from '../../tape/closed.ts'
 import { requireRoom } from '../../tape/kept-files.ts'
 import { requireReplayable } from '../../tape/grade.ts'
@@ -24,11 +24,12 @@ import type { Command, CommandInput } from '../command.ts'
 import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findCaseToRun } from '../find.ts'
-import { type Choice, chooseRun, powerText, requireShown } from '../fixing/choose.ts'
+import { type Choice, chooseRun, countText, powerText, requireShown, unjudgedText } from '../fixing/choose.ts'
 import { fixJson, runsJson } from '../fixing/json.ts'
 import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
 import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
+import { stepsToAnswer } from '../fixing/to-answer.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { stepsAfterBudget } from '../budget-step.ts'
@@ -37,9 +38,9 @@ import { added, asUse, noUses, times } from '../../live/budget.ts'
 import type { Use } from '../../live/index.ts'
 import { passedLines } from '../passed-limit.ts'
 import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
-import { knownRuns, withReference } from '../known-runs.ts'
+import { knownRuns, otherRuns } from '../known-runs.ts'
 import { describeSpent, readLivePlan, saysToPay } from '../live.ts'
-import { toolsHere, toolsWords, withUsualTools } from '../live-grading.ts'
+import { toolsWords } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
 import { badValue } from '../parse.ts'
@@ -61,7 +62,7 @@ export const fixCommand: Command = {
     const { answer, interrupted } = await runOn(given, { kase, text, tapeFile, recordings }, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (interrupted !== undefined) return stopped(answer, interrupted, kase, given, screen)
-    if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
+    if (answer.runs.length === 0) return needsLive(answer, kase, given, screen)
     if (!given.has('json')) {
       printRuns(answer, toolsWords(given), screen)
       const { limits } = readLivePlan(given, fixSpec)
@@ -70,8 +71,8 @@ export const fixCommand: Command = {
         for (const line of passedLines(limits, asUse(answer.spent), answer.perGrade)) screen.line(line)
     }
     const steps = stepsToAll(answer, tapeFile, given)
-    const chosenFor = { kase, recordings, gradedBy: answer.gradedBy, steps }
-    const choice = chooseRun(answer.runs, chosenFor)
+    const chosenFor = { kase, given, steps }
+    const choice = chooseRun(answer, chosenFor)
     requireShown(answer, chosenFor)
     const { replacement, shown } = await show(given, { kase, text, tapeFile, answer, choice, recordings }, screen)
     if (!given.has('json')) {
@@ -133,9 +134,10 @@ async function runOn(
   screen: Screen,
 ): Promise<{ readonly answer: FixAnswer; readonly interrupted?: HarvestError }> {
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
-  const request = readFixRequest(given, kase, tapeFile, recordings)
-  const { all } = typedExpectations(request)
+  const asked = readFixRequest(given, kase, tapeFile, recordings)
+  const { all } = typedExpectations(asked)
   const tape = requireReplayable(readTape(tapeFile))
+  const request: FixRequest = { ...asked, known: otherRuns(kase.agent, recordings, tape) }
   if (!given.has('any-name')) {
     if (all.length > 0) noteUnknownNames(all, tape, screen, { isAsked: true })
     else if (request.oracle === undefined) noteUnknownInCase(kase, tape, screen)
@@ -240,7 +242,7 @@ function runsAsked(given: CommandInput, isControlled: boolean): number {
 }
 
 /** Nothing is asked without a word for it; what it may use is known by now. */
-function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: CommandInput, screen: Screen): number {
+function needsLive(answer: FixAnswer, kase: Case, given: CommandInput, screen: Screen): number {
   const [fixed, runs] = [runsAsked(given, false), runsAsked(given, answer.isControlled)]
   const { perRun, perGrade = noUses } = answer
   const grades = mostPaidGrades(runs)
@@ -257,32 +259,18 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     if (answer.spent.modelCalls > 0) shown.line(`used up to here: ${describeSpent(answer.spent, toolsWords(given))}`)
     const power = answer.isControlled ? powerText(fixed) : undefined
     if (power !== undefined) shown.line(power)
-    const tool = changedTool(answer, tapeFile, given)
-    if (tool === undefined) shown.line(`→ to ask them: ${typedAgain({ live: true })}`)
-    else {
-      shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
-      shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: toolsHere() })}`)
-      const recordings = given.value('dir') ?? 'recordings'
-      printSteps([withReference('or answered from another run', kase, recordings, { live: true })], (text) =>
-        shown.line(text),
-      )
-      shown.line(`→ or with its tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live' })}`)
-    }
+    for (const { text } of answer.refused) shown.line(`nothing answers ${text} yet`)
+    const steps = stepsToAnswer(answer, given, true)
+    const ask = { about: 'to ask them', command: typedAgain({ live: true }) }
+    printSteps(steps.length === 0 ? [ask] : steps, (text) => shown.line(text))
   }
-  printAnswer({ ...answer, case: kase.id, written: null }, print, { given, spec: fixCommand, screen })
+  printAnswer({ ...runsJson(kase.id, answer), written: null }, print, { given, spec: fixCommand, screen })
   return exit.divergence
 }
 
 function useText({ calls, tokens, costUsd }: Use): string {
   const cost = costUsd === undefined ? 'cost unknown' : `about ${money(Number(costUsd.toPrecision(2)))}`
   return `${calls} calls, ${tokens} tokens, ${cost}`
-}
-
-/** The tool that the fixed agent calls otherwise first, unless someone answers it. */
-function changedTool({ keep }: FixAnswer, tapeFile: string, given: CommandInput): string | undefined {
-  const step = stepsOf(readTape(tapeFile))[keep]
-  const isAnswered = given.has('tools') || given.has('reference')
-  return isAnswered || step === undefined || step.kind === 'exchange' ? undefined : step.name
 }
 
 interface Fixed extends OpenedCase {
@@ -356,9 +344,10 @@ async function showHeard(answer: FixAnswer, work: (signal: AbortSignal) => Promi
 }
 
 /** What is kept of the runs in the case. */
-function gradedText({ ok, graded }: Choice, { gradedBy, isControlled, runs, controls }: FixAnswer): string {
-  const beside = isControlled ? `; asked as recorded ${evidenceOf(runs, controls).beside} of ${controls.length}` : ''
-  return `${ok} of ${graded} ok by ${gradedBy}${beside}`
+function gradedText({ count }: Choice, { gradedBy, isControlled, runs, controls }: FixAnswer): string {
+  const beside = isControlled ? `; asked as recorded ${countText(evidenceOf(runs, controls).asRecorded)}` : ''
+  const { ok, graded, unjudged } = count
+  return `${ok} of ${graded} ok by ${gradedBy}${unjudgedText(unjudged)}${beside}`
 }
 
 /** CI and coding agents accept no behaviour; a person says yes beforehand or at the terminal. */

@@ -1,23 +1,22 @@
 import type { Case } from '../../cases/index.ts'
-import { withReference } from '../known-runs.ts'
-import { toolsHere, withUsualTools } from '../live-grading.ts'
+import { blockedIn, toAllow } from '../../live/off-tape.ts'
+import type { CommandInput } from '../command.ts'
 import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
-import { evidenceOf, runsThatShow, shareShown, usualFix } from '../../blame/fix-control.ts'
+import { countRuns, evidenceOf, type FixCount, runsThatShow, shareShown, usualFix } from '../../blame/fix-control.ts'
 import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
-import { isPassing } from '../../fork/kept-forks.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { withoutSteps } from '../../errors/steps.ts'
 import { counted } from '../../errors/words.ts'
 import type { NextStep } from '../next-steps.ts'
+import { stepsToAnswer } from './to-answer.ts'
 
 /** The run that becomes the tape of the case, and how many took its way. */
 export interface Choice {
   readonly index: number
   readonly run: FixRun
-  readonly ok: number
-  readonly graded: number
+  readonly count: FixCount
   /** Good runs that did the same. */
   readonly alike: number
 }
@@ -29,8 +28,7 @@ function stepText({ about, command }: NextStep): string {
 /** Whose runs are chosen from, and what lets more of them end. */
 interface ChosenFor {
   readonly kase: Case
-  readonly recordings: string
-  readonly gradedBy: string
+  readonly given: Pick<CommandInput, 'value'>
   readonly steps: readonly NextStep[]
 }
 
@@ -39,15 +37,15 @@ interface ChosenFor {
  *
  * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not, and one of them ended on its tape
  */
-export function chooseRun(runs: readonly FixRun[], { kase, recordings, gradedBy, steps }: ChosenFor): Choice {
+export function chooseRun(answer: FixAnswer, chosenFor: ChosenFor): Choice {
+  const { runs } = answer
   const good = runs.flatMap((run, index) => (run.grade === 'ok' ? [{ run, index }] : []))
   const whole = good.filter(({ run }) => run.isOffTape !== true)
   const ways = [...Map.groupBy(whole, ({ run }) => run.fork.fingerprint).values()]
   const [way] = ways.sort((a, b) => b.length - a.length)
   const [chosen] = way ?? []
-  if (chosen === undefined || good.length * 2 <= runs.length)
-    throw notGood(runs, good.length, { kase, recordings, gradedBy, steps })
-  return { ...chosen, ok: good.length, graded: runs.length, alike: way?.length ?? 0 }
+  if (chosen === undefined || good.length * 2 <= runs.length) throw notGood(answer, chosenFor)
+  return { ...chosen, count: countRuns(runs), alike: way?.length ?? 0 }
 }
 
 /**
@@ -56,28 +54,29 @@ export function chooseRun(runs: readonly FixRun[], { kase, recordings, gradedBy,
  * @throws HarvestError `HARVEST_FIX_NOT_SHOWN` unless these are right less often, by more than chance explains
  */
 export function requireShown(
-  { isControlled, runs, controls }: FixAnswer,
-  { kase, gradedBy: by, steps }: ChosenFor,
+  { isControlled, gradedBy: by, runs, controls }: FixAnswer,
+  { kase, steps }: Pick<ChosenFor, 'kase' | 'steps'>,
 ): void {
   if (!isControlled) return
-  const { ok, beside, chance, isShown } = evidenceOf(runs, controls)
+  const { fixed, asRecorded, chance, isShown } = evidenceOf(runs, controls)
   if (isShown) return
-  const unjudged = controls.filter(({ grade }) => grade !== 'ok' && grade !== 'bad').length
-  const isAsGood = beside * runs.length >= ok * controls.length
-  const [fixed, asRecorded] = [`${ok} of ${runs.length}`, `${beside - unjudged} of ${controls.length}`]
-  // Whichever way those ended that were not judged.
-  const mayBeOk = runs.filter(({ grade }) => grade !== 'bad').length
-  const isSettled = isRuledOut({ hits: mayBeOk, runs: runs.length }, { hits: beside - unjudged, runs: controls.length })
+  const { unjudged } = asRecorded
+  const isAsGood = (asRecorded.ok + unjudged) * runs.length >= fixed.ok * controls.length
+  // Were all that is not known in favour of the fix.
+  const isSettled = isRuledOut(
+    { hits: fixed.ok + fixed.unjudged, runs: runs.length },
+    { hits: asRecorded.ok, runs: controls.length },
+  )
   throw new HarvestError('HARVEST_FIX_NOT_SHOWN', {
     what:
       isAsGood && unjudged === 0
-        ? `Without the fix the runs end well too (${asRecorded}), and nothing was written`
+        ? `Without the fix the runs end well too (${countText(asRecorded)}), and nothing was written`
         : `The fix is not shown to make the difference, and nothing was written`,
     where: {
       case: kase.id,
       'graded by': neutralLine(by, 200),
-      'with the fix': `${fixed} ok`,
-      'asked as recorded': `${asRecorded} ok${unjudged === 0 ? '' : `, ${unjudged} not judged`}`,
+      'with the fix': `${fixed.ok} of ${fixed.graded} ok${unjudgedText(fixed.unjudged)}`,
+      'asked as recorded': `${asRecorded.ok} of ${asRecorded.graded} ok${unjudgedText(unjudged)}`,
       'by chance': `so great a difference has probability ${chance.toPrecision(2)}`,
       ...(isSettled ? {} : powerFacts(runs.length)),
       ...(isSettled ? { 'with more runs': `hardly more: a fix of ${smallest} or more is ruled out (95 %)` } : {}),
@@ -113,44 +112,51 @@ function powerFacts(runs: number): Readonly<Record<string, string>> {
   return text === undefined ? {} : { 'so many runs': text }
 }
 
-function notGood(
-  runs: readonly FixRun[],
-  good: number,
-  { kase, recordings, gradedBy: by, steps }: ChosenFor,
-): HarvestError {
-  const offTape = runs.some(({ fork }) => fork.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
-  // What could not ask its model, or was not paid for, says nothing of the agent.
-  const judged = runs.filter(({ fork }) => !fork.problems.some(({ code }) => isPassing(code))).length
-  const isRight = good * 2 > runs.length
+function notGood(answer: FixAnswer, { kase, given, steps }: ChosenFor): HarvestError {
+  const { gradedBy: by, refused, runs } = answer
+  // What has no grade says nothing of the agent.
+  const { ok, graded, unjudged } = countRuns(runs)
+  const isRight = ok * 2 > runs.length
   const [reason] = runs.flatMap(({ because }) => (because === undefined ? [] : [withoutAdvice(because)]))
+  const messages = runs.flatMap(({ fork }) => fork.problems.map(({ message }) => message))
+  const next = [
+    ...new Set(messages.flatMap((message) => blockedIn(message) ?? []).map(toAllow)),
+    ...[...stepsToAnswer(answer, given, false), ...steps].map(({ about, command }) => `${about}: ${command}`),
+  ]
   return new HarvestError('HARVEST_FIX_NOT_GOOD', {
     what: isRight
-      ? `The fixed agent makes the right calls in ${good} of ${runs.length} runs, but none ends on the tape`
-      : judged === 0
+      ? `The fixed agent makes the right calls in ${ok} of ${counted(graded, 'run')}, but none ends on the tape`
+      : graded === 0
         ? 'No run of the fixed agent could be judged, and nothing was written'
-        : `The fixed agent is right in ${good} of ${counted(judged, 'run')}, and nothing was written`,
+        : `The fixed agent is right in ${ok} of ${counted(graded, 'run')}, and nothing was written`,
     where: {
       case: kase.id,
       'graded by': neutralLine(by, 200),
-      ...(judged === 0 ? {} : { right: describeRate(good, judged) }),
-      ...(judged === runs.length ? {} : { 'not judged': `${runs.length - judged} of ${runs.length}` }),
+      ...(graded === 0 ? {} : { right: describeRate(ok, graded, unjudged) }),
+      ...(unjudged === 0 ? {} : { 'not judged': `${unjudged} of ${runs.length}` }),
+      ...(refused.length === 0 ? {} : { 'no answer': refusedText(refused) }),
     },
     ...(isRight ? { why: 'A run that left its tape is not whole, so nothing was written.' } : {}),
     ...(reason === undefined ? {} : { detail: reason.replace(/^/gm, '  ') }),
-    fix: [
-      ...(offTape
-        ? [
-            `${withUsualTools('to answer its new calls')}: ${typedAgain({ tools: toolsHere() })}`,
-            ...[withReference('to answer them from another run', kase, recordings)].map(stepText),
-            `to run its tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`,
-          ]
-        : []),
-      ...steps.map(stepText),
-      ...(offTape || steps.length > 0
-        ? []
-        : ['once you looked at the runs above and fixed the agent further: the same command']),
-    ],
+    fix: next.length > 0 ? next : ['once you looked at the runs above and fixed the agent further: the same command'],
   })
+}
+
+/** So many calls are shown. */
+const mostCalls = 3
+
+function refusedText(refused: FixAnswer['refused']): string {
+  const shown = refused.slice(0, mostCalls).map(({ text }) => text)
+  return [...shown, ...(refused.length > mostCalls ? [`and ${refused.length - mostCalls} more`] : [])].join('; ')
+}
+
+/** `2 of 3`, and how many runs beside these have no grade. */
+export function countText({ ok, graded, unjudged }: FixCount): string {
+  return `${ok} of ${graded}${unjudgedText(unjudged)}`
+}
+
+export function unjudgedText(unjudged: number): string {
+  return unjudged === 0 ? '' : `, ${unjudged} not judged`
 }
 
 /** What a run was stopped by; what to do about it in a fix is another matter. */

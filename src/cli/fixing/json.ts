@@ -15,16 +15,18 @@ interface FixEnd {
 
 /** The runs of a fix, for `--json`. */
 export function runsJson(id: string, answer: FixAnswer): object {
-  const { runs, controls, ...rest } = answer
-  const told = ({ fork, grade, because, isReused }: FixRun) => ({
+  const { runs, controls, refused: all, ...rest } = answer
+  const textsOf = (calls: FixAnswer['refused']): readonly string[] => calls.map(({ text }) => text)
+  const told = ({ fork, grade, because, refused, isReused }: FixRun) => ({
     grade,
     because: because ?? null,
     outcome: fork.outcome,
     spent: fork.spent,
     problems: fork.problems,
+    refused: textsOf(refused),
     reused: isReused,
   })
-  return { case: id, ...rest, runs: runs.map(told), controls: controls.map(told) }
+  return { case: id, ...rest, refused: textsOf(all), runs: runs.map(told), controls: controls.map(told) }
 }
 
 /** The same, with what came of them. */
@@ -34,8 +36,8 @@ export function fixJson(answer: FixAnswer, { choice, shown, replacement, isWritt
     ...runsJson(replacement.content.id, answer),
     chance: isControlled ? evidenceOf(runs, controls).chance : null,
     chosen: choice.index,
-    ok: choice.ok,
-    graded: choice.graded,
+    ok: choice.count.ok,
+    graded: choice.count.graded,
     withFix: { verdict: 'same', exact: shown.isExact },
     withoutFix: shown.without ?? null,
     tried: shown.tried,

@@ -10,7 +10,7 @@ import { describeOutcome } from '../../report/describe.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import { gradingText } from '../blame/print.ts'
 import { describeRate, describeSpent } from '../live.ts'
-import type { Choice } from './choose.ts'
+import { type Choice, countText, unjudgedText } from './choose.ts'
 import type { Shown } from './shown.ts'
 
 /** What the fixed agent does otherwise, and from where on. */
@@ -45,14 +45,17 @@ export function printRuns(
 
 function printTable(runs: readonly FixRun[], screen: Screen): void {
   const head = ['run', 'grade', 'ends', 'cost'].map((cell) => screen.paint('dim', cell))
-  const rows = runs.map(({ fork, grade, isOffTape, isReused }, at) => {
+  const rows = runs.map(({ fork, grade, isOffTape, refused, isReused }, at) => {
     const { status, value } = fork.outcome
     const [problem] = fork.problems
     // What a client throws where a limit or its model refused the call is not how the agent ends.
+    const [call] = refused
     const ends =
-      problem === undefined || isOffTape === true
-        ? describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
-        : (problem.message.split('\n', 1)[0] ?? '')
+      call !== undefined
+        ? `nothing answers ${call.text}`
+        : problem === undefined || isOffTape === true
+          ? describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
+          : (problem.message.split('\n', 1)[0] ?? '')
     const { modelCalls, costUsd } = fork.spent
     const paid = costUsd === undefined ? `${modelCalls} calls` : costText(costUsd)
     const by = isOffTape === true ? ' by its calls' : ''
@@ -64,19 +67,23 @@ function printTable(runs: readonly FixRun[], screen: Screen): void {
 
 /** Which run was chosen, and how its case goes with the fix and without it. */
 export function printShown(
-  { index, ok, graded, alike }: Choice,
+  { index, count: { ok, graded, unjudged }, alike }: Choice,
   { answer, shown }: { readonly answer: FixAnswer; readonly shown: Shown },
   screen: Screen,
 ): void {
   // Where the recorded answers are enough, every run is the same.
   const { runs, controls, isControlled } = answer
-  const rate = runs.some(({ fork }) => fork.spent.modelCalls > 0) ? describeRate(ok, graded) : `${ok} of ${graded}`
+  const rate = runs.some(({ fork }) => fork.spent.modelCalls > 0)
+    ? describeRate(ok, graded, unjudged)
+    : `${ok} of ${graded}`
   screen.line()
-  screen.line(`${rate} ok; run ${index + 1} becomes the tape of the case${alike > 1 ? `, as ${alike} ran alike` : ''}`)
+  screen.line(
+    `${rate} ok${unjudgedText(unjudged)}; run ${index + 1} becomes the tape of the case${alike > 1 ? `, as ${alike} ran alike` : ''}`,
+  )
   if (isControlled) {
-    const { beside, chance } = evidenceOf(runs, controls)
+    const { asRecorded, chance } = evidenceOf(runs, controls)
     screen.line(
-      `asked as recorded ${beside} of ${controls.length}; by chance so great a difference has probability ${chance.toPrecision(2)}`,
+      `asked as recorded ${countText(asRecorded)}; by chance so great a difference has probability ${chance.toPrecision(2)}`,
     )
   }
   screen.line(

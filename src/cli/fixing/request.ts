@@ -9,7 +9,12 @@ import { badValue } from '../parse.ts'
 import { fixSpec } from '../spec/fix.ts'
 
 /** What the process of the agent is asked for. */
-export function readFixRequest(given: CommandInput, kase: Case, tapeFile: string, recordings: string): FixRequest {
+export function readFixRequest(
+  given: CommandInput,
+  kase: Case,
+  tapeFile: string,
+  recordings: string,
+): Omit<FixRequest, 'known'> {
   const oracle = readOracle(given, kase, fixSpec)
   const baseUrl = given.value('model-server')
   if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw badValue(fixSpec, 'model-server', baseUrl, 'a URL')
