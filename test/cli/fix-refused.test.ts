@@ -111,7 +111,7 @@ it('a fix whose code makes another call says before it asks a model what nothing
     ],
   ])
   const before = project.desk.asked.length
-  const plan = ['fix', 'incident', ...bad, '--any-name']
+  const plan = ['fix', 'incident', '--ok', 'refund_exact(order_id: "A-100")', '--any-name']
   const wrong = call.replace('25', '2500')
   const planned = await project.harvest(...plan)
   expect(planned.stdout).toContain(`nothing answers ${wrong} yet\n`)
