@@ -11,7 +11,12 @@ const fix = ['fix', 'inc', '--live', '--yes', '--runs', '9']
 /** What `fix` says of runs of which so many end well, with the fix and asked as recorded. */
 function refusal(ok: number, beside: number, runs: number): string {
   const graded = (good: number) => Array.from({ length: runs }, (_, at) => ({ grade: at < good ? 'ok' : 'bad' }))
-  const answer = { isControlled: true, gradedBy: '--ok answer~right', runs: graded(ok), controls: graded(beside) } as never
+  const answer = {
+    isControlled: true,
+    gradedBy: '--ok answer~right',
+    runs: graded(ok),
+    controls: graded(beside),
+  } as never
   const asked = { kase: { id: 'inc' }, steps: [] } as never
   try {
     asTyped(fix, () => requireShown(answer, asked))
