@@ -4,6 +4,7 @@ import { ofType, typeOf } from '../json/value-types.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { ToolCall } from '../providers/index.ts'
 import { atomsOf } from '../rules/index.ts'
+import { asValue } from '../trace/index.ts'
 import { type Expectation, type Key, parseExpectation } from './expectation.ts'
 import { type KnownTool, type KnownTools, knownTools, takesOtherArgs } from './known-tools.ts'
 
@@ -181,7 +182,7 @@ function knownValues({ tapes, outcome }: Names): readonly Json[] {
   const returned = tapes.flatMap(({ close }) =>
     close?.outcome.status === 'returned' && close.outcome.value !== undefined ? [close.outcome.value] : [],
   )
-  return outcome === undefined ? returned : [...returned, outcome]
+  return outcome === undefined ? returned : [...returned, asValue(outcome)]
 }
 
 function lookAtValue(

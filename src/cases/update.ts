@@ -1,5 +1,6 @@
-import { at, canonicalJson, isList, isMap } from '../json/canonical.ts'
+import { at, canonicalJson, isList, isMap, type JsonMap } from '../json/canonical.ts'
 import type { CasePins } from '../provenance/index.ts'
+import { presentValue } from '../tape/present.ts'
 import type { Json } from '../tape/types.ts'
 import {
   exactIn,
@@ -10,6 +11,7 @@ import {
   mergeBaseline,
   onlyIn,
   type Trace,
+  withExact,
   withOnly,
 } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
@@ -117,7 +119,10 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   set('pins', changes.pins)
   if (changes.baseline !== undefined)
     set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match, changes.exactly))
-  if (changes.outcome !== undefined) set('outcome', outcomeOf(outcome, changes.outcome, changes.recorded))
+  if (changes.outcome !== undefined) {
+    const recorded = changes.recorded && presentValue(changes.recorded)
+    set('outcome', outcomeOf(outcome, presentValue(changes.outcome), recorded))
+  }
   set('messages', changes.messages)
   set('marks', changes.marks)
   if (changes.states?.length !== 0) set('states', changes.states)
@@ -144,7 +149,7 @@ function outcomeOf(expected: Json | undefined, actual: Json, recorded: Json | un
 /** What is asserted of an outcome stays in its extent: `*` and keys that were not asserted are not filled in. */
 function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined): Json {
   // A text `*` that was recorded is a value.
-  if (expected === '*' && recorded === '*') return exactly(actual, recorded)
+  if (expected === '*') return recorded === '*' ? exactly(actual, recorded) : expected
   const holdsValue = recorded !== undefined && holdsWildcard(recorded)
   if (!holdsValue && matchOutcome(expected, actual, recorded).equal) return expected
   if (isList(expected) && isList(actual) && expected.length === actual.length) {
@@ -152,7 +157,8 @@ function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined):
     return expected.map((item, index) => mergeOutcome(item, actual[index] ?? null, before[index]))
   }
   const said = onlyIn(expected) ?? expected
-  if (!isMap(said) || !isMap(actual) || exactIn(expected) !== undefined) return exactly(actual, recorded)
+  if (exactIn(expected) !== undefined) return withExact(actual)
+  if (!isPlainMap(said) || !isPlainMap(actual)) return exactly(actual, recorded)
   const known = Object.keys(said).filter((key) => Object.hasOwn(actual, key))
   const isClosed = said !== expected || isWhole(said, recorded)
   const more = isClosed ? Object.keys(actual).filter((key) => !Object.hasOwn(said, key)) : []
@@ -165,7 +171,12 @@ function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined):
     ]),
   )
   const isRead = exactIn(merged) !== undefined || onlyIn(merged) !== undefined
-  return isClosed && (isRead || !isWhole(merged, recorded)) ? withOnly(merged) : merged
+  return isClosed && (said !== expected || isRead || !isWhole(merged, recorded)) ? withOnly(merged) : merged
+}
+
+/** One without a type of its own: an error, a date. */
+function isPlainMap(value: Json): value is JsonMap {
+  return isMap(value) && value['$type'] === undefined
 }
 
 /** The smallest edit first; each is read back, so that an unforeseen layout costs comments, and never what the case asserts. */

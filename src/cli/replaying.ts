@@ -270,16 +270,19 @@ async function replayInVitest(
     accepted,
     ...(agent === undefined ? {} : { agent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(owner === undefined || isExact ? {} : { case: { file: owner.file, text: readFileSync(owner.file, 'utf8') } }),
+    // What a case may let out has its own rules, which this command has not.
+    ...(owner === undefined || isExact || owner.escapes !== undefined
+      ? {}
+      : { case: { file: owner.file, text: readFileSync(owner.file, 'utf8') } }),
   }
   const [run] = await runJobs([job]).catch((error: unknown) => [error])
   if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, { agent, cause: run }) : run
   if (run === undefined) throw new TypeError(`no answer for ${tape.source}`)
   const { report: ofTape, agents, verdict } = run as FinishedJob
   // What was accepted of its end, its messages, marks and states stands in the case.
-  const isAsCase = ofTape.verdict.verdict === 'different' && verdict?.isGreen === true
+  const isAsCase = ofTape.verdict.verdict !== 'same' && verdict?.isGreen === true
   const report = isAsCase
-    ? { ...ofTape, verdict: { ...ofTape.verdict, verdict: 'same' as const, differences: [] } }
+    ? { ...ofTape, verdict: { ...ofTape.verdict, ...openIn(verdict), verdict: 'same' as const, differences: [] } }
     : ofTape
   const ended = { code: 0, signal: null, stdout: '', stderr: '' }
   return {
@@ -290,6 +293,10 @@ async function replayInVitest(
     isProgram: false,
     changed: await changedSince(tape),
   }
+}
+
+function openIn({ unproven, accepted, notJudged }: NonNullable<FinishedJob['verdict']>) {
+  return { unproven, accepted, notJudged }
 }
 
 function isUnreachable(error: Error): boolean {

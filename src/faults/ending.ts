@@ -126,6 +126,8 @@ interface Effect {
   /** All of it, for people and to know it again. */
   readonly said: string
   readonly isTool: boolean
+  /** Of all requests with this one, a service does the first. */
+  readonly key?: string
 }
 
 /** Steps whose answer a schedule only delays: what an agent gives up waiting for is done all the same. */
@@ -150,8 +152,14 @@ function effectsIn(
   isLate: (step: Step) => boolean = () => false,
 ): ReadonlyMap<string, Effect & { readonly count: number }> {
   const effects = new Map<string, Effect & { readonly count: number }>()
+  const once = new Set<string>()
   for (const event of events) {
     const effect = isStep(event) ? effectOf(event, isLate(event)) : undefined
+    if (effect?.key !== undefined) {
+      const place = `${effect.key} ${effect.said}`
+      if (once.has(place)) continue
+      once.add(place)
+    }
     if (effect !== undefined) effects.set(effect.said, { ...effect, count: (effects.get(effect.said)?.count ?? 0) + 1 })
   }
   return effects
@@ -175,7 +183,13 @@ function effectOf(step: Step, isLate: boolean): Effect | undefined {
   const asksOnly = ['GET', 'HEAD', 'OPTIONS'].includes(method) || step.via === 'stdio'
   const body = typeof request.body === 'string' ? request.body : ''
   if (asksOnly || readModelRequest({ method, url, body }) !== undefined) return undefined
-  return { name: `${method} ${url}`, said: `${method} ${url} ${body}`.trimEnd(), isTool: false }
+  const [, key] = request.headers.find(([name]) => /^(?:x-)?idempotency-key$/i.test(name)) ?? []
+  return {
+    name: `${method} ${url}`,
+    said: `${method} ${url} ${body}`.trimEnd(),
+    isTool: false,
+    ...(key === undefined ? {} : { key }),
+  }
 }
 
 function toolEffect(name: string, args: Json): Effect {

@@ -338,11 +338,18 @@ function isEndOpen(event: ExchangeEvent): boolean {
 function cacheIn({ response }: ExchangeEvent): string | undefined {
   const hit = response?.headers.find(
     ([name, value]) =>
-      (/cache/i.test(name) && /(?<![a-z])(?:hit|stale|revalidated|updating)(?![a-z])/i.test(value)) ||
+      isHit(name.toLowerCase(), value) ||
       (/cached?(?:[-_]hit)?$/i.test(name) && /^(?:true|1|yes)$/i.test(value)) ||
       (/^age$/i.test(name) && Number(value) > 0),
   )
   return hit?.join(': ')
+}
+
+/** What `cache-control` says is about later, and `fwd=stale` that the origin was asked. */
+function isHit(name: string, value: string): boolean {
+  if (name === 'cache-control') return false
+  if (name === 'cache-status') return /;\s*hit\s*(?:[;,]|$)/i.test(value)
+  return /cache/.test(name) && /(?<![a-z])(?:hit|stale|revalidated|updating)(?![a-z])/i.test(value)
 }
 
 /** Whole answers of the same dialect. */

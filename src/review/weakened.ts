@@ -2,7 +2,15 @@ import type { Case } from '../cases/index.ts'
 import { isMap } from '../json/canonical.ts'
 import { driftPolicy } from '../match/drift-policy.ts'
 import type { Json, Tape } from '../tape/index.ts'
-import { type ArgsMode, type ArgsRule, type MatchOptions, placedCalls, type TraceMode } from '../trace/index.ts'
+import {
+  type ArgsMode,
+  type ArgsRule,
+  exactIn,
+  type MatchOptions,
+  onlyIn,
+  placedCalls,
+  type TraceMode,
+} from '../trace/index.ts'
 import { weakerBaseline } from './weaker-baseline.ts'
 import { weakerRules } from './weaker-rules.ts'
 
@@ -156,10 +164,14 @@ function weakerOutcome(was: Case, is: Case, isApproved: boolean): readonly Weake
   if (was.outcome === undefined) return []
   const line = is.lines.outcome === undefined ? {} : { line: is.lines.outcome }
   if (is.outcome === undefined) return [{ field: 'outcome', what: 'not asserted any more' }]
-  const walk = (before: Json, after: Json | undefined, path: string): readonly Weakening[] => {
+  const walk = (said: Json, saidNow: Json | undefined, path: string): readonly Weakening[] => {
     const field = path === '' ? 'outcome' : `outcome.${path}`
-    if (after === undefined) return isApproved ? [] : [{ field, what: 'not asserted any more', ...line }]
-    if (before !== '*' && after === '*') return [{ field, what: `${short(before)} → *`, ...line }]
+    if (saidNow === undefined) return isApproved ? [] : [{ field, what: 'not asserted any more', ...line }]
+    const [before, after] = [said, saidNow].map((one) => exactIn(one) ?? onlyIn(one) ?? one) as [Json, Json]
+    const isOpened = isMap(before) && isMap(after) && before !== said && after === saidNow
+    if (isOpened) return [{ field, what: 'may have other keys', ...line }, ...walk(before, after, path)]
+    if (before !== '*' && after === '*' && exactIn(saidNow) === undefined)
+      return [{ field, what: `${short(before)} → *`, ...line }]
     if (Array.isArray(before) && Array.isArray(after))
       return before.flatMap((item: Json, at) =>
         at < after.length ? walk(item, after[at] as Json, `${path}[${at}]`) : [],

@@ -14,6 +14,8 @@ export {
   matchOutcome,
   onlyIn,
   type OutcomeMatch,
+  presentOutcome,
+  withExact,
   withOnly,
 } from './outcome.ts'
 export { createMatcher } from './matcher.ts'

@@ -47,13 +47,35 @@ function wrappedIn(value: Json, key: string): Json | undefined {
  * @param recorded - what the tape has there: maps with all of its keys have no other one anyway
  */
 export function exactly(value: Json, recorded: Json | undefined): Json {
-  return isExactly(value, recorded) ? value : { [exactKey]: value }
+  return isExactly(value, recorded) ? value : withExact(value)
+}
+
+/** The outcome that says so of a value. */
+export function withExact(value: Json): Json {
+  return { [exactKey]: value }
+}
+
+/** An outcome with its values as `present` gives them, and without members that are undefined. */
+export function presentOutcome(expected: Json, present: (value: Json) => Json): Json {
+  const exact = exactIn(expected)
+  if (exact !== undefined) return withExact(present(exact))
+  const only = onlyIn(expected)
+  const said = only ?? expected
+  if (isList(said)) return said.map((item) => presentOutcome(item, present))
+  if (!isMap(said) || said['$type'] !== undefined) return present(said)
+  const members = Object.entries(said).filter(([, value]) => !isUndefined(value))
+  const map = Object.fromEntries(members.map(([key, value]) => [key, presentOutcome(value, present)]))
+  return only === undefined ? map : withOnly(map)
+}
+
+function isUndefined(value: Json): boolean {
+  return isMap(value) && value['$type'] === 'undefined'
 }
 
 function isExactly(value: Json, recorded: Json | undefined): boolean {
   if (isList(value))
     return value.every((item, index) => isExactly(item, isList(recorded) ? recorded[index] : undefined))
-  if (!isMap(value)) return value !== '*'
+  if (!isMap(value) || isUndefined(value)) return value !== '*'
   if (!isWhole(value, recorded) || holdsWildcard(value)) return false
   return Object.entries(value).every(([key, item]) => isExactly(item, at(recorded, key)))
 }

@@ -24,6 +24,7 @@ import {
   asValue,
   holdsWildcard,
   matchOutcome,
+  presentOutcome,
   type MatchOptions,
   renderCall,
   traceOf,
@@ -316,7 +317,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     wanted === undefined
       ? { equal: false, path: '' }
       : matchOutcome(
-          presentValue(wanted),
+          presentOutcome(wanted, presentValue),
           presentValue(value),
           hasThrown ? undefined : recorded && presentValue(recorded),
         )

@@ -486,6 +486,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     ['x-cached', 'true'],
     ['x-bt-cached', 'HIT'],
     ['x-cache-status', 'STALE'],
+    ['cache-status', 'origin; fwd=miss, edge; hit; ttl=30'],
   ])('each header that gateways say it by is known: %s: %s', async (...said) => {
     hit = said
     expect(await grade('openai', 'an answer from a cache')).toMatchObject({ grade: 'ungraded', said: said.join(': ') })
@@ -494,7 +495,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
   test.each([
     ['x-cache-status', 'EXPIRED'],
     ['x-litellm-cache-hit', 'False'],
-    ['cache-control', 'no-cache'],
+    ['cache-control', 'private, max-age=0, stale-while-revalidate=60, stale-if-error=300'],
+    ['cache-status', 'edge; fwd=stale; fwd-status=200'],
   ])('an answer that is no one’s copy is graded: %s: %s', async (...said) => {
     hit = said
     expect(await grade('openai', 'an answer from a cache')).toEqual({ grade: 'bad', because: undefined })

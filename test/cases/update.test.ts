@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CaseChanges, expectedError, parseCase, updateCase, writeCase } from '../../src/cases/index.ts'
+import { presentValue } from '../../src/tape/present.ts'
 import type { Json } from '../../src/tape/types.ts'
-import { holdsWildcard, matchOutcome, type Trace } from '../../src/trace/index.ts'
+import { holdsWildcard, matchOutcome, presentOutcome, type Trace } from '../../src/trace/index.ts'
 import { errorOf, head, without } from './samples.ts'
 
 const written = `# ticket of 3 March
@@ -155,6 +156,18 @@ describe('an outcome that is accepted', () => {
     [{ q: 'x' }, { q: '*' }, { q: 'refund 1000' }],
     [{ a: 1 }, { a: 1, b: { c: 1 } }, { a: 1, b: { c: 1, refund: 1000 } }],
     [{ a: 1 }, { $is: 1 }, 1],
+    [{ ok: true }, { $type: 'undefined' }, { ok: true }],
+    [[{ x: 1 }], [{ $type: 'undefined' }], [{ x: 1 }]],
+    [
+      { a: 1, b: 1 },
+      { a: { $type: 'undefined' }, b: 1 },
+      { a: 2, b: 1 },
+    ],
+    [
+      { a: 1 },
+      { $type: 'date', value: '2026-01-01T00:00:00.000Z' },
+      { $type: 'date', value: '2027-01-01T00:00:00.000Z' },
+    ],
     [{ $threw: { name: 'E', message: 'm' } }, { $threw: { b: 1, name: 'E' } }, { $threw: { b: 1, name: 'E', c: 2 } }],
     [{ $threw: { name: 'E', code: 1 } }, { $threw: { name: 'E', code: '*' } }, { $threw: { name: 'E', code: 7 } }],
   ])('leaves nothing open: %j, then %j, is not %j', (was, accepted, other) => {
@@ -178,6 +191,14 @@ describe('an outcome that is accepted', () => {
     expect(outcome).toEqual({ id: '*', order: { total: 2 }, note: { $is: { by: 'kim' } } })
     const whole = updateCase(text, { outcome: { id: 'r-9', order: { total: 2 }, note: { by: 'lee' } }, recorded })
     expect(parseCase(whole, 'a').outcome).toEqual({ id: '*', order: { total: 2 }, note: { $is: { by: 'lee' } } })
+  })
+
+  test('keeps what a person closed', () => {
+    const closed = `${head}outcome: { $only: { a: "*" } }\n`
+    const text = updateCase(closed, { outcome: { a: 2, b: 1 }, recorded: { a: 1 } })
+    expect(parseCase(text, 'a').outcome).toEqual({ $only: { a: '*', b: 1 } })
+    const exact = updateCase(`${head}outcome: { $is: { a: 1 } }\n`, { outcome: { a: 2 }, recorded: { a: 1 } })
+    expect(parseCase(exact, 'a').outcome).toEqual({ $is: { a: 2 } })
   })
 
   test('is that value and no other, and again after a second one', () => {
@@ -210,8 +231,9 @@ describe('an outcome that is accepted', () => {
   /** As the judge compares: of an error the tape does not say which keys there are. */
   function holds(outcome: Json, actual: Json, recorded: Json): boolean {
     const [wanted, thrown] = [outcome, actual].map(expectedError)
-    if (wanted !== undefined && thrown !== undefined) return matchOutcome(wanted, thrown).equal
-    return matchOutcome(outcome, actual, recorded).equal
+    const present = (one: Json): Json => presentOutcome(one, presentValue)
+    if (wanted !== undefined && thrown !== undefined) return matchOutcome(present(wanted), presentValue(thrown)).equal
+    return matchOutcome(present(outcome), presentValue(actual), presentValue(recorded)).equal
   }
   const plain = (value: Json): unknown => JSON.parse(JSON.stringify(value))
 })

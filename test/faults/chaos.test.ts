@@ -168,6 +168,30 @@ describe('what counts as failing', () => {
     })
   })
 
+  it('but not sending it twice with one key, which is done once', async () => {
+    const [sent] = requests(1)
+    const send = sent as ExchangeEvent
+    const headers = [...send.request.headers, ['idempotency-key', 'abc-1']] as const
+    const posted = tapeOf([{ ...send, method: 'POST', request: { ...send.request, headers } } as ExchangeEvent], 'ok')
+    const agentWith = (keyOf: (nth: number) => string) => (): Promise<string> => {
+      let asked = 0
+      return patiently(async () => {
+        const given = { 'idempotency-key': keyOf(asked++) }
+        const signal = AbortSignal.timeout(3_000)
+        await (await fetch('http://127.0.0.1:45998/items/0', { method: 'POST', headers: given, signal })).text()
+        return 'ok'
+      })
+    }
+    const slow = { faults: ['http-slow'] }
+    expect(
+      await search(
+        agentWith(() => 'abc-1'),
+        slow,
+        posted,
+      ),
+    ).toMatchObject({ survived: true })
+  })
+
   it('saying that all is well when a tool never answered', async () => {
     const report = await search(async () => {
       const { amount } = await patiently(() => balance({ id: 'A-1' }))
