@@ -49,7 +49,7 @@ const printed =
 
 /** What reads and writes tapes, and what redacts. The finders of earlier tapes are no part of it: what records needs none. */
 const tape =
-  /\/src\/tape\/(?!closed|cut-off|grade|kept-files|links|new-file|partial|present|shared-read|temporary-folder)/
+  /\/src\/tape\/(?!byte-classes|closed|cut-off|decode-value|errors|grade|kept-files|links|new-file|partial|present|shared-read|temporary-folder)/
 const privacy = /\/src\/privacy\/(?!credentials|earlier\.ts|index\.ts|rules\.ts|second\/|first\/(?!names))/
 
 /** What reads the calls of models. */
@@ -159,6 +159,9 @@ async function bundle(): Promise<readonly string[]> {
         // What others take along lies in a file of its own.
         { name: 'own-files', test: /\/src\/own-files\.ts$/, priority: 3 },
         { name: 'new-file', test: /\/src\/tape\/new-file\.ts$/, priority: 3 },
+        // A recorder reads no value back, unless functions of the application look at its runs.
+        { name: 'decode-value', test: /\/src\/tape\/(?:byte-classes|decode-value)\.ts$/, priority: 3 },
+        { name: 'tape-errors', test: /\/src\/tape\/errors\.ts$/, priority: 4 },
         { name: 'present', test: /\/src\/tape\/present\.ts$/, priority: 3 },
         { name: 'canonical', test: canonical, priority: 3 },
         { name: 'tape', test: tape, priority: 1 },
