@@ -38,7 +38,7 @@ import { tapePlace } from './tape-place.ts'
 import { timeOfReplay } from './test-time.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { tellReporter } from './unheard.ts'
-import { currentTest, untilAwaited } from './under-way.ts'
+import { currentTest, noteCollected, untilAwaited } from './under-way.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
   /**
@@ -108,6 +108,7 @@ async function replayJudged<T>(
   const judged = { ...run, verdict: judge(run, outcome, acceptances.green) }
   results.add(judged)
   if (policy === 'throw') await requireSame(judged, acceptances, around, test)
+  else noteWhatDiffers(judged)
   return judged
 }
 
@@ -188,6 +189,13 @@ async function requireSame(
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
   if (open.length > 0) throw fromHere(unprovenError(open, { tape: header.id, expired }))
+}
+
+/** A test that looks at the verdict and fails may pass when it is tried again. */
+function noteWhatDiffers({ verdict, tape }: JudgedReplay): void {
+  const { differences, unproven } = verdict
+  if (differences[0] !== undefined) noteCollected('replay()', differences[0])
+  else if (unproven.length > 0) noteCollected('replay()', unprovenError(unproven, { tape: tape.header.id }))
 }
 
 /** A hand-written test has no case that an update could renew. */

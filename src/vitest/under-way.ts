@@ -24,13 +24,19 @@ interface Failure {
 /** One attempt of a test, with its hooks. */
 interface Attempt {
   readonly test: RunnerTestCase
+  /** How many retries came before it. */
+  readonly retries: number
   readonly works: Set<Work>
   readonly failures: Failure[]
+  /** Failures that nothing threw: the test was to look at them, so they count where it failed. */
+  readonly collected: Failure[]
   isOver: boolean
 }
 
 interface State {
   readonly attempts: AsyncLocalStorage<Attempt>
+  /** All attempts of each test of this run, the first one first. */
+  readonly byTest: WeakMap<RunnerTestCase, Attempt[]>
   /** Begun outside of any attempt: in `beforeAll`, while a file is loaded, or by a test that is over. */
   readonly loose: Set<Work>
   /** Of those, and of the file that is run. */
@@ -73,6 +79,11 @@ export function untilAwaited<T>(call: string, work: () => Promise<T>, isVerdict 
   // No hook of its file looks any more.
   if (isFileOver(attempt)) tellVitest(notAwaited(new Set([one]), 'test file'), 'Unhandled Rejection')
   return one.promise as Promise<T>
+}
+
+/** Notes a failure that a replay hands to its test instead of throwing it. */
+export function noteCollected(call: string, error: unknown): void {
+  state().attempts.getStore()?.collected.push({ error, call, isExpected: false })
 }
 
 /** The test that runs this code. Vitest itself only knows which one began last. */
@@ -140,10 +151,15 @@ function isAbout(value: unknown, error: unknown): boolean {
 
 async function aroundTest(runTest: () => Promise<void>, { task }: { readonly task: RunnerTestCase }): Promise<void> {
   watchBeginOf(task)
-  const attempt: Attempt = { test: task, works: new Set(), failures: [], isOver: false }
-  await state().attempts.run(attempt, runTest)
+  const { attempts, byTest } = state()
+  const retries = task.result?.retryCount ?? 0
+  const attempt: Attempt = { test: task, retries, works: new Set(), failures: [], collected: [], isOver: false }
+  const all = [...(byTest.get(task) ?? []), attempt]
+  byTest.set(task, all)
+  await attempts.run(attempt, runTest)
   attempt.isOver = true
   requireReached(attempt)
+  await requireNoneRetried(all)
   const error = notAwaited(attempt.works, 'test')
   if (error === undefined) return
   // An error would be what such a test waits for.
@@ -154,13 +170,37 @@ async function aroundTest(runTest: () => Promise<void>, { task }: { readonly tas
 
 /** A test that passes, or is skipped, although a replay of it failed would hide that. */
 function requireReached({ test, failures }: Attempt): void {
-  const { result } = test
   const hidden = failures.find(({ isExpected }) => !isExpected)
-  // What such a test waits for is an error: without one it is red by itself.
-  if (hidden === undefined || result === undefined || result.state === 'fail' || test.fails === true) return
-  // Vitest would skip it all the same. Not in its types.
-  delete (result as { pending?: boolean }).pending
+  if (hidden === undefined || isRed(test)) return
+  keepFromSkipping(test)
   throw caught(hidden, 'test')
+}
+
+/** So would a retry that passes after a replay of an earlier attempt failed. */
+async function requireNoneRetried(all: readonly Attempt[]): Promise<void> {
+  const test = all[0]?.test
+  if (test === undefined || isRed(test)) return
+  // An attempt that nothing retried is a repetition, and stands for itself.
+  const retried = all.map((one, at) => ({ one, isRetried: (all[at + 1]?.retries ?? 0) > one.retries }))
+  for (const [at, { one, isRetried }] of retried.entries()) {
+    if (!isRetried) continue
+    // That attempt failed before these said what they found.
+    await Promise.allSettled([...one.works].map(({ promise }) => promise))
+    const hidden = [...one.failures, ...one.collected].find(({ isExpected }) => !isExpected)
+    if (hidden === undefined) continue
+    keepFromSkipping(test)
+    throw retriedAway(hidden, at + 1, all.length)
+  }
+}
+
+/** What a test waits for that is to fail is an error: without one it is red by itself. */
+function isRed({ result, fails }: RunnerTestCase): boolean {
+  return result === undefined || result.state === 'fail' || fails === true
+}
+
+/** Vitest would skip it all the same. Not in its types. */
+function keepFromSkipping({ result }: RunnerTestCase): void {
+  delete (result as { pending?: boolean }).pending
 }
 
 function requireLooseReached(file: RunnerTestFile): void {
@@ -188,6 +228,22 @@ function caught({ error, call }: Failure, owner: string): unknown {
   const frames = (error.stack ?? '').split('\n').filter((line) => siteOf(line) !== undefined)
   told.stack = [`${told.name}: ${told.message}`, ...frames].join('\n')
   return told
+}
+
+/** The error of an attempt that was retried. */
+function retriedAway({ error }: Failure, attempt: number, now: number): HarvestError {
+  const told = HarvestError.is(error)
+    ? error
+    : new HarvestError('HARVEST_OUTCOME_KIND', { what: 'The agent threw, but not in each attempt' }, { cause: error })
+  return withFacts(told, {
+    where: { attempt: `${attempt} of this test; attempt ${now} was not red`, ...told.facts.where },
+    why: 'A retry does not turn a replay green: from one tape, the agent has to do the same each time.',
+    fix: [
+      'make the agent keep nothing from run to run, such as a variable of a module or a file',
+      'to see each attempt: npx vitest run --retry=0, several times',
+      ...(told.facts.fix ?? []),
+    ],
+  })
 }
 
 /** A file that was not collected left others. */
@@ -239,7 +295,7 @@ function requireNoneLoose(file: RunnerTestFile): void {
 function notAwaited(works: Set<Work>, owner: string): HarvestError | undefined {
   const [first, ...others] = works
   if (first === undefined) return undefined
-  works.clear()
+  if (works === state().loose) works.clear()
   // The error below says it already.
   for (const { promise } of [first, ...others]) promise?.catch(() => undefined)
   const places = [first, ...others].map(({ from }) => siteIn(from)).filter((site) => site !== undefined)
@@ -262,6 +318,7 @@ function notAwaited(works: Set<Work>, owner: string): HarvestError | undefined {
 function state(): State {
   return sharedOf('vitest/under-way', () => ({
     attempts: new AsyncLocalStorage(),
+    byTest: new WeakMap(),
     loose: new Set(),
     looseFailures: undefined,
     watched: new WeakSet(),

@@ -107,6 +107,9 @@ const start = () => replay('recordings/golden/one.tape.jsonl', () => refundAgent
 const other = () => replay('recordings/golden/one.tape.jsonl', async (input) => (await refundAgent(input as { order_id: string }), { refunded: 26 }))
 const same = () => replay('recordings/golden/one.tape.jsonl', (input) => refundAgent(input as { order_id: string }))
 const none = () => {}
+const collected = () => replay('recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' }), { problems: 'collect' })
+const threw = () => replay('recordings/golden/one.tape.jsonl', async () => { throw new RangeError('out') })
+const isFirst = ({ task }: { task: { result?: { retryCount?: number } } }) => task.result?.retryCount === 0
 
 describe('red', () => {
   it('settles all', async () => { await Promise.allSettled([start(), same()]) })
@@ -120,6 +123,18 @@ describe('red', () => {
   it.concurrent('catches beside others', async () => { await other().catch(none) })
   it('expects one of two', async () => { await Promise.all([expect(start()).rejects.toThrow(), other().catch(none)]) })
   it('tries again', { retry: 1 }, async () => { await start().catch(none) })
+  it('tries again until it is', { retry: 1 }, async (context) => { await (isFirst(context) ? start() : same()) })
+  it('tries again until the agent returns', { retry: 2 }, async (context) => { await (isFirst(context) ? threw() : same()) })
+  it('tries again until it skips', { retry: 1 }, async (context) => { if (isFirst(context)) await start(); else context.skip('later') })
+  it('looks at it and tries again', { retry: 1 }, async (context) => {
+    const run = await (isFirst(context) ? collected() : same())
+    expect(run.verdict.verdict).toBe('same')
+  })
+  it('tries again before it has the verdict', { retry: 1 }, async (context) => {
+    if (!isFirst(context)) return void (await same())
+    void start().catch(none)
+    throw new Error('flaky')
+  })
   describe('in a hook', () => {
     beforeEach(async () => { await start().catch(none) })
     it('sees nothing of it', none)
@@ -136,7 +151,13 @@ describe('green', () => {
   it('expects its fields', async () => { expect(await start().catch((error) => error)).toMatchObject({ code: 'HARVEST_DIVERGENCE' }) })
   it('settles all that are the same', async () => { await Promise.allSettled([same(), same()]) })
   it.fails('waits for it', async () => { await start() })
-  it('tries again until it is', { retry: 1 }, async ({ task }) => { await (task.result?.retryCount === 0 ? start() : same()) })
+  it('tries again for a reason of its own', { retry: 1 }, async (context) => {
+    await same()
+    await expect(start()).rejects.toThrow()
+    if (isFirst(context)) throw new Error('flaky')
+  })
+  it('looks at it each time', { repeats: 1 }, async () => { expect((await collected()).verdict.verdict).toBe('different') })
+  it.fails('waits for it each time', { retry: 1 }, async () => { await start() })
 })
 `
 
@@ -233,7 +254,7 @@ harvest({ agents: {}, agent: 'refund' })
     const [green, red] = ['green ', 'red '].map((name) => [...tests].filter(([test]) => test.startsWith(name)))
     expect(green!.filter(([, { status }]) => status !== 'passed')).toEqual([])
     expect(red!.filter(([, { status }]) => status !== 'failed')).toEqual([])
-    expect([green!.length, red!.length]).toEqual([9, 13])
+    expect([green!.length, red!.length]).toEqual([11, 18])
     expect(message('red settles all')).toMatch(/HARVEST_DIVERGENCE/)
     expect(message('red settles all')).toContain('the test caught this error')
     expect(message('red catches what the agent throws')).toContain('RangeError: out')
@@ -241,6 +262,16 @@ harvest({ agents: {}, agent: 'refund' })
     for (const file of ['in-a-hook', 'at-the-top'])
       expect(output).toMatch(new RegExp(`FAIL .*hand-swallows-${file}.test.ts[^]*the test file caught this error`))
     expect(output).not.toMatch(/FAIL .*hand-expects-in-a-hook/)
+  })
+
+  it('are red where a retry passes after an attempt whose replay did not, with the attempt', () => {
+    const again = ['until it is', 'until the agent returns', 'until it skips', 'before it has the verdict']
+    for (const name of [...again.map((when) => `tries again ${when}`), 'looks at it and tries again'])
+      expect(message(`red ${name}`)).toMatch(
+        /attempt +1 of this test; attempt \d was not red\n[^]*A retry does not turn/,
+      )
+    expect(message('red tries again until it is')).toContain('(HARVEST_DIVERGENCE)')
+    expect(message('red tries again until the agent returns')).toContain('(HARVEST_OUTCOME_KIND)')
   })
 
   it('are red where they end before a replay or a recording does, with the line that began it', () => {
