@@ -45,7 +45,7 @@ import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import { unfollowed } from './unfollowed.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
-import { type QuestionOwner, changesOf, proofLines, unprovenLines } from './question-lines.ts'
+import { type QuestionOwner, changesOf, isOpen, proofLines, toRemove, unprovenLines } from './question-lines.ts'
 import { recordingsFolders } from './workspace.ts'
 import { forgetAcceptances, obsoleteAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { textHash, writeUpdates } from './write-updates.ts'
@@ -205,7 +205,7 @@ export class HarvestReporter implements Reporter {
         [
           ...sums,
           ...proofs,
-          ...(isWhole && this.#scope === 'all' ? await this.#obsolete(askers) : []),
+          ...(isWhole && this.#scope === 'all' ? await this.#obsolete(askers, results) : []),
           ...this.#notRun(modules, lost),
           ...lines,
           ...warnings,
@@ -290,13 +290,13 @@ export class HarvestReporter implements Reporter {
   }
 
   /** Changes that were accepted for all cases, and that are not asked any more. */
-  async #obsolete(askers: readonly QuestionOwner[]): Promise<readonly SummaryLine[]> {
+  async #obsolete(askers: readonly QuestionOwner[], results: readonly CaseResult[]): Promise<readonly SummaryLine[]> {
     const sets = this.#vitest === undefined ? [] : goldenSets(this.#vitest)
     const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]
     const left = await obsoleteAcceptances(askedKeys(askers), files.filter(existsSync))
     if (left.length === 0) return []
-    const command = 'npx vitest-harvest test --update-recordings --reason "…"'
-    return [['Obsolete', `accepted for all cases and no longer asked: ${left.join(', ')}: ${command}`]]
+    const isRed = results.some(({ state }) => state === 'failed') || askers.some(isOpen)
+    return [['Obsolete', `accepted for all cases and no longer asked: ${left.join(', ')}: ${toRemove([], isRed)}`]]
   }
 
   /** Merged reports tell of runs over other files than those here. */

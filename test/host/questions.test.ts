@@ -134,11 +134,18 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     raiseLimit(project, '1000')
     const again = await vitest(project)
     expect([again.code, again.output]).toEqual([1, expect.stringContaining('[-100-] {+1000+} EUR')])
+    // The update that removes what is obsolete would accept this as well.
+    expect(again.output).toMatch(
+      /Obsolete {2}accepted for all cases .*: to be removed by an update once the rest is green\n/,
+    )
+    expect(summaryOf(again)).not.toContain('--update-recordings')
     // The recorded question needs no acceptance.
     project.write('src/prompt.ts', supportSources['src/prompt.ts'])
     const back = await vitest(project)
     expect([back.code, back.output.includes('Accepted')]).toEqual([0, false])
-    expect(back.output).toContain(`accepted for all cases and no longer asked: instructions ${key}`)
+    expect(back.output).toContain(
+      `accepted for all cases and no longer asked: instructions ${key}: npx vitest-harvest test --update-recordings --reason`,
+    )
     const updated = await harvest(project, 'test', '--update-recordings', '--reason', 'went back')
     expect(updated.code).toBe(0)
     expect(project.read('recordings/accepted.yaml')).not.toContain(String(key))
@@ -157,6 +164,11 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     })
     expect(project.read('recordings/golden/a-1.case.yaml')).toMatch(/\naccepted:\n {2}- key: [\w-]{16}\n/)
     expect((await vitest(project)).code).toBe(0)
+    project.write('src/prompt.ts', supportSources['src/prompt.ts'])
+    raiseLimit(project, '1000')
+    const other = summaryOf(await vitest(project))
+    expect(other).toContain('no longer asked: 1 (golden/a-1): to be removed by an update once the rest is green')
+    expect(other).not.toContain('--update-recordings')
     project.write('src/prompt.ts', supportSources['src/prompt.ts'])
     const back = await vitest(project)
     expect([back.code, back.output]).toEqual([
