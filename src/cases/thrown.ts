@@ -1,4 +1,4 @@
-import { at, isMap, mapAt } from '../json/canonical.ts'
+import { at, isMap, listAt, mapAt } from '../json/canonical.ts'
 import type { Json, Outcome } from '../tape/index.ts'
 import { isPlain } from '../tape/present-args.ts'
 
@@ -50,11 +50,17 @@ export function saidOutcome(outcome: Outcome): Json | undefined {
   }
 }
 
-/** An error with all that a case can name of it: its shape, its own fields that are plain data, and its cause. */
+/** An error with all that a case can name of it: its shape, its own fields that are plain data, its cause, and its errors. */
 export function factsOfError(error: Json): Json {
   const shape = shapeOfError(error)
   if (shape === error || !isMap(shape)) return shape
   const plain = Object.entries(mapAt(error, 'fields')).filter(([, value]) => isPlain(value))
   const cause = at(error, 'cause')
-  return { ...Object.fromEntries(plain), ...(cause !== undefined && { cause: factsOfError(cause) }), ...shape }
+  const errors = listAt(error, 'errors')
+  return {
+    ...Object.fromEntries(plain),
+    ...(cause !== undefined && { cause: factsOfError(cause) }),
+    ...(errors.length > 0 && { errors: errors.map(factsOfError) }),
+    ...shape,
+  }
 }

@@ -5,18 +5,22 @@ import {
   type CaseChanges,
   type CaseMark,
   type CaseMessage,
+  expectedError,
   factsOfError,
   parseCase,
   saidOutcome,
   throwing,
   updateCase,
 } from '../cases/index.ts'
+import { HarvestError, withFacts } from '../errors/index.ts'
+import { recordAgain, toUpdate } from '../errors/usual-steps.ts'
 import { runDigest } from '../fork/run-digest.ts'
 import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../provenance/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { GreenSteps } from '../replay/index.ts'
 import { type TapeEvent } from '../tape/index.ts'
-import { type MatchOptions, traceOfRun } from '../trace/index.ts'
+import { presentValue } from '../tape/present.ts'
+import { type MatchOptions, matchOutcome, traceOfRun } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
 import { callsLeftOut, type Difference, judge } from '../verdict/index.ts'
@@ -47,9 +51,42 @@ export function acceptRun(acceptance: Acceptance): CaseUpdate | undefined {
   if (!open.every(({ aspect }) => accepts(mode, aspect, kase))) return undefined
   const before = readFileSync(kase.file, 'utf8')
   const text = updateCase(before, changesFor(acceptance), kase.file)
+  const updated = parseCase(text, kase.file)
   // An update after which the case is still red would be written again and again.
-  if (!judge(parseCase(text, kase.file), withoutAnnouncements(run, open), match, accepted).isGreen) return undefined
+  if (!judge(updated, withoutAnnouncements(run, open), match, accepted).isGreen) return undefined
+  // Of another error it has to hold what is other: the recorded one may not do as well.
+  const isOther = run.comparison.outcomeEqual === false && fitsRecordedError(kase, run)
+  if (isOther && fitsRecordedError(updated, run)) return undefined
   return { type: updateArtifact, file: kase.file, before: textHash(before), text }
+}
+
+/** Whether a case says nothing that the recorded error does not have. */
+function fitsRecordedError({ outcome }: Case, { tape, outcome: live }: ReplayResult): boolean {
+  const recorded = tape.close?.outcome
+  if (recorded?.status !== 'threw' || live.status !== 'threw') return false
+  if (outcome === undefined) return true
+  const wanted = expectedError(outcome)
+  const facts = presentValue(factsOfError(recorded.error))
+  return wanted !== undefined && matchOutcome(presentValue(wanted), facts).equal
+}
+
+/** What a red case proposes: an update only where it would be written, and else a new tape. */
+export function withWrittenUpdate(error: HarvestError, acceptance: Omit<Acceptance, 'mode'>): HarvestError {
+  const { fix = [] } = error.facts
+  const { id } = acceptance.kase
+  const updates = [toUpdate('behaviour', id), toUpdate('outcome', id)]
+  if (!fix.some((step) => updates.includes(step)) || isWritten({ ...acceptance, mode: 'all' })) return error
+  return withFacts(error, { fix: fix.map((step) => (updates.includes(step) ? recordAgain : step)) })
+}
+
+function isWritten(acceptance: Acceptance): boolean {
+  try {
+    return acceptRun(acceptance) !== undefined
+  } catch (error) {
+    // No layout of this file can hold it.
+    if (HarvestError.is(error)) return false
+    throw error
+  }
 }
 
 /** What the update lists as the run announced it is no difference any more. */

@@ -13,7 +13,7 @@ import { confine, inWork } from '../seam/intercept/index.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { requireClosed } from '../tape/closed.ts'
-import { acceptRun, pinsNow, renewed } from './accept.ts'
+import { acceptRun, pinsNow, renewed, withWrittenUpdate } from './accept.ts'
 import { acceptancesFor, acceptedBy, proofsFor, withAll } from './accept-questions.ts'
 import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
 import type { RedCase } from './ask-report.ts'
@@ -274,7 +274,9 @@ async function conclude(
   const failed = { ...report, ...(divergedAt !== undefined && { divergedAt }) }
   tell(task, failed)
   await annotateFailure(failed, run, context)
-  const told = { ...because, error: stepsFromHere(because.error, kase, path.dirname(provided.acceptedFile), run.tape) }
+  const accepting = { kase, run, match, git, approval, accepted: withAll(covered, verdict.unproven) }
+  const error = open === undefined ? because.error : withWrittenUpdate(because.error, { ...accepting, open })
+  const told = { ...because, error: stepsFromHere(error, kase, path.dirname(provided.acceptedFile), run.tape) }
   await attachReport({ kase, run, ...told }, context)
   throw failure(kase, told, run.tape)
 }

@@ -51,8 +51,8 @@ export interface TapeSketch {
   readonly input?: unknown
   readonly calls?: readonly CallSketch[]
   readonly returned?: unknown
-  /** The agent threw this text instead of returning. */
-  readonly threw?: string
+  /** The agent threw this, or an error of this text, instead of returning. */
+  readonly threw?: string | Error
   /** What the agent made of its input. */
   readonly left?: unknown
   /** Leave the last line out. */
@@ -92,7 +92,7 @@ export function tapeText(id: string, sketch: TapeSketch = {}): string {
   const outcome =
     threw === undefined
       ? { status: 'returned' as const, value: encodeValue(returned) }
-      : { status: 'threw' as const, error: encodeValue(new Error(threw)) }
+      : { status: 'threw' as const, error: encodeValue(typeof threw === 'string' ? new Error(threw) : threw) }
   const left = sketch.left === undefined ? {} : { input: { left: encodeValue(sketch.left) } }
   const end = { n: calls.length * 2 + 10, at: calls.length * 10 + 1, outcome, ...left }
   return serializeTape(header, sketch.events ?? called, sketch.isTruncated ? undefined : end)
