@@ -70,16 +70,13 @@ export function totals(results: readonly CaseResult[]): readonly SummaryLine[] {
 /** What a red case means for its reader, worst first. */
 const kinds = ['escaped', 'diverged', 'no longer reproduced', 'failed', 'unproven'] as const
 
-function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
-  if (code === 'HARVEST_UNPROVEN') return 'unproven'
+/** By the verdict; without one the case could not be judged, or is red for another reason. */
+function kindOf({ report: { code, verdict } }: CaseResult): (typeof kinds)[number] {
   if (code === 'HARVEST_ESCAPE') return 'escaped'
   if (code === 'HARVEST_CASE_NO_LONGER_FAILS') return 'no longer reproduced'
-  return divergences.test(code) ? 'diverged' : 'failed'
+  if (verdict === 'unproven') return 'unproven'
+  return verdict === 'different' ? 'diverged' : 'failed'
 }
-
-// The agent did something else than its case says; every other error says that the case could not be judged.
-const divergences =
-  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|CLOCK|ANSWER_FORM|DRIFT|TRACE|MESSAGES|MARKS|RESULTS|OUTCOME|OUTCOME_KIND)$/
 
 /** Whether a red case only lacks a proof. */
 export function isUnproven(result: CaseResult): boolean {

@@ -57,7 +57,7 @@ export default () => {
     expect(one.code).toBe(1)
     expect(
       summaryOf(one),
-    ).toBe(` Recordings  1 replayed, 1 known bad reproduced, 10 diverged, 1 no longer reproduced, 2 failed
+    ).toBe(` Recordings  1 replayed, 1 known bad reproduced, 11 diverged, 1 no longer reproduced, 1 failed
     Escapes  0
         Red  golden/asks-else-0  The agent called lookup_order with arguments that are not on the tape
                src/asks-else.ts:5:10
@@ -94,7 +94,7 @@ ${Array.from(
       ## Recordings
 
       \`\`\`
-      Recordings  1 replayed, 1 known bad reproduced, 10 diverged, 1 no longer reproduced, 2 failed
+      Recordings  1 replayed, 1 known bad reproduced, 11 diverged, 1 no longer reproduced, 1 failed
       Escapes     0
       \`\`\`
 

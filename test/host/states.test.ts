@@ -61,6 +61,7 @@ it('another one is red until a person accepts it by the command that is printed,
   expect(red).toMatchObject({ code: 1, meta: { code: 'HARVEST_STATES' } })
   expect(red.output).toContain('→ if the new behaviour is right: npx vitest-harvest test refund --update-recordings')
   expect(red.output).not.toContain('record the run again')
+  expect(red.output).toContain('Recordings  0 replayed, 1 diverged')
   expect((await update({ ...politer, CI: '1' })).output).toContain('HARVEST_ALLOW_CI_UPDATE=1')
   expect(project.read(caseFile)).toBe(files[caseFile])
   expect((await update(politer)).output).toContain(`Updated  ${caseFile}`)

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { VerdictName } from '../../src/replay/index.ts'
 import { type CaseResult, failures, totals } from '../../src/vitest/summary.ts'
 import { noCasesCollected, notCollected, obsoleteTapes, surveyRecordings } from '../../src/vitest/survey.ts'
 import { textHash, writeUpdates } from '../../src/vitest/write-updates.ts'
@@ -16,6 +17,9 @@ function folder(files: Readonly<Record<string, string>>): string {
   return root
 }
 
+const codesFile = path.resolve(import.meta.dirname, '../../src/errors/codes.ts')
+const codes = [...readFileSync(codesFile, 'utf8').matchAll(/'(HARVEST_\w+)'/g)].map(([, code = '']) => code)
+
 describe('the summary', () => {
   const result = (
     name: string,
@@ -28,8 +32,13 @@ describe('the summary', () => {
     report: { case: name, ...report },
     ...more,
   })
-  const red = (name: string, code: string): CaseResult =>
-    result(name, 'failed', { code }, { failure: { message: `${name} was red\n\nfor some reason` } })
+  const red = (name: string, code: string, verdict?: VerdictName): CaseResult =>
+    result(
+      name,
+      'failed',
+      { code, ...(verdict && { verdict }) },
+      { failure: { message: `${name} was red\n\nfor some reason` } },
+    )
 
   it('says how many held, drifted, moved and escaped', () => {
     const lines = totals([
@@ -46,7 +55,7 @@ describe('the summary', () => {
         pins: ['commit 4f2a → 9c1b'],
       }),
       result('c', 'failed', { expect: 'pass', escapes: 1, code: 'HARVEST_ESCAPE' }),
-      red('d', 'HARVEST_TRACE'),
+      result('d', 'failed', { code: 'HARVEST_TRACE', verdict: 'different' }),
       red('e', 'HARVEST_CASE_NO_LONGER_FAILS'),
       red('f', 'HARVEST_TAPE_TAMPERED'),
       result('g', 'passed', { expect: 'pass', updated: 'all' }, { isUpdated: true }),
@@ -62,6 +71,23 @@ describe('the summary', () => {
     ])
   })
 
+  it.each(codes)('counts a red case with %s by its verdict, wherever it was judged', (code) => {
+    const own = new Map([
+      ['HARVEST_ESCAPE', 'escaped'],
+      ['HARVEST_CASE_NO_LONGER_FAILS', 'no longer reproduced'],
+    ]).get(code)
+    const kinds = [
+      ['different', own ?? 'diverged'],
+      ['unproven', own ?? 'unproven'],
+      [undefined, own ?? 'failed'],
+    ] as const
+    for (const [verdict, kind] of kinds)
+      expect(totals([result('a', 'failed', { code, ...(verdict && { verdict }) })])[0]).toEqual([
+        'Recordings',
+        `0 replayed, 1 ${kind}`,
+      ])
+  })
+
   it('is silent when no case ran', () => {
     expect(totals([result('e', 'skipped', {})])).toEqual([])
     // A known-bad case that was updated is both, and no replayed one less.
@@ -73,7 +99,9 @@ describe('the summary', () => {
   })
 
   it('names the nine worst cases in one line each, and how many more there are', () => {
-    const many = Array.from({ length: 11 }, (_, at) => red(`golden/${String.fromCodePoint(97 + at)}`, 'HARVEST_TRACE'))
+    const many = Array.from({ length: 11 }, (_, at) =>
+      red(`golden/${String.fromCodePoint(97 + at)}`, 'HARVEST_TRACE', 'different'),
+    )
     const site = { file: '/p/src/agent.ts', line: 3, column: 7 }
     const worst = result(
       'golden/z',
