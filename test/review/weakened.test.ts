@@ -23,6 +23,17 @@ describe('a weaker case is named, and what is weaker in it', () => {
   })
 })
 
+it('an outcome that is opened is named, and one that is closed is not', () => {
+  const withOutcome = (outcome: string) => read(`${base.replace(/^outcome:.*\n(?: .*\n)*/m, '')}outcome: ${outcome}\n`)
+  const named = (was: string, now: string) =>
+    weakenings(withOutcome(was), withOutcome(now)).map(({ field, what }) => `${field}: ${what}`)
+  expect(named('{ $only: { total: 25 } }', '{ total: 25 }')).toEqual(['outcome: may have other keys'])
+  expect(named('{ $is: { total: 25 } }', '{}')).toContain('outcome: may have other keys')
+  expect(named('{ total: 25 }', "{ $only: { total: '*' } }")).toEqual(['outcome.total: 25 → *'])
+  expect(named('{ total: 25 }', '{ $only: { total: 25 } }')).toEqual([])
+  expect(named("{ q: 'x' }", "{ q: { $is: '*' } }")).toEqual([])
+})
+
 describe('a good change is not named', () => {
   it('there are as many as are claimed', () => {
     expect(good.length).toBeGreaterThanOrEqual(30)
