@@ -105,8 +105,8 @@ export function isOpen({ questions, isDifferent }: QuestionOwner): boolean {
  */
 export function toRemove(names: readonly string[], isRed: boolean): string {
   if (isRed) return 'to be removed by an update once the rest is green'
-  const files = names.slice(0, mostFiles).map((name) => ` ${shellWord(name)}`)
-  return `npx vitest-harvest test${files.join('')} --update-recordings --reason "…"`
+  const words = ['test', ...names.slice(0, mostFiles)]
+  return `npx vitest-harvest ${words.map(shellWord).join(' ')} --update-recordings --reason "…"`
 }
 
 /** What hand-written tests could not compare, each with its place; the totals name that of cases. */

@@ -1,3 +1,4 @@
+// Over 300 lines: what a test may not keep from its verdict, in one place.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { chai, type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
 import { HarvestError, withFacts } from '../errors/index.ts'
@@ -234,13 +235,20 @@ function caught({ error, call }: Failure, owner: string): unknown {
 function retriedAway({ error }: Failure, attempt: number, now: number): HarvestError {
   const told = HarvestError.is(error)
     ? error
-    : new HarvestError('HARVEST_OUTCOME_KIND', { what: 'The agent threw, but not in each attempt' }, { cause: error })
+    : new HarvestError(
+        'HARVEST_OUTCOME_KIND',
+        {
+          what: 'The agent threw, but not in each attempt',
+          fix: ['to see what it threw: npx vitest run --retry=0, several times'],
+        },
+        { cause: error },
+      )
   return withFacts(told, {
     where: { attempt: `${attempt} of this test; attempt ${now} was not red`, ...told.facts.where },
     why: 'A retry does not turn a replay green: from one tape, the agent has to do the same each time.',
     fix: [
       'make the agent keep nothing from run to run, such as a variable of a module or a file',
-      'to see each attempt: npx vitest run --retry=0, several times',
+      ...(HarvestError.is(error) ? ['to see each attempt: npx vitest run --retry=0, several times'] : []),
       ...(told.facts.fix ?? []),
     ],
   })

@@ -289,7 +289,7 @@ export default () => refund({ order_id: 'B-2' })
           : `  not named    ${stale}\n               ${vip}\n\n`,
       )
       expect(output).toContain(`→ ${one}\n→ to update all of them: ${testOf('stale', 'vip-stale')}\n`)
-      expect(output).toMatch(/Recordings {2}1 replayed, 2 failed\n/)
+      expect(output).toMatch(/Recordings {2}1 replayed, 2 diverged\n/)
     }
     // As printed.
     const one = await run(['run', caseFile('stale'), '--update-recordings'], own)
@@ -310,7 +310,7 @@ export default () => refund({ order_id: 'B-2' })
     const { code, output, changed } = await run(['run', 'golden/stale', 'src/stray', '--update-recordings'], own)
     expect([code, changed]).toEqual([1, []])
     expect(output).toMatch(
-      /Recordings {2}0 replayed, 1 failed\n[^]*The update was not written: the run had errors outside of its tests\n[^]*\(HARVEST_UPDATE_STOPPED\)/,
+      /Recordings {2}0 replayed, 1 diverged\n[^]*The update was not written: the run had errors outside of its tests\n[^]*\(HARVEST_UPDATE_STOPPED\)/,
     )
     rmSync(path.join(project.folder, 'src/stray.test.ts'))
   })

@@ -237,7 +237,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
 
   it('sums up in a few lines, the worst cases last', () => {
     expect(summaryOf(run)).toMatchInlineSnapshot(`
-      " Recordings  2 replayed, 1 known bad reproduced, 2 escaped, 6 diverged, 6 no longer reproduced, 16 failed
+      " Recordings  2 replayed, 1 known bad reproduced, 2 escaped, 9 diverged, 6 no longer reproduced, 13 failed
           Escapes  2
               Red  golden/escapes  Blocked real I/O during replay: socket 127.0.0.1:45999
                      src/bad.ts:44:34
@@ -245,12 +245,13 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
                      src/bad.ts:44:34
                    golden/asks-else  The agent called refund with arguments that are not on the tape
                      src/bad.ts:13:9
+                   golden/hangs  The agent never answered
                    golden/leaves-out  The tool calls differ from the baseline of this case
                    golden/other-outcome  The return value of the agent differs from the outcome of this case
                    golden/other-trace  The tool calls differ from the baseline of this case
-                   golden/threw-before  The agent returned, but threw when recorded
-                   golden/throws  The agent threw, but returned when recorded
-                   golden/fixed  This incident no longer reproduces
+                   golden/rejects  The agent left a rejected promise unhandled
+                   golden/spins  Busy loop: the agent polls the clock without yielding
+                     src/bad.ts:35:15
                    and 21 more
           Reports  20 in .harvest/report; 8 more red cases have no report"
     `)
