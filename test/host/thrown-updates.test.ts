@@ -19,10 +19,10 @@ const held = {
   'inner-more': 'error.errors.push(new Error("c"))',
   'inner-cause': 'error.errors[0].cause = new Error("y")',
   hint: 'error.hint = "go"',
-}
-const notHeld = {
   'inner-none': 'error.errors.length = 0',
   'field-less': 'delete error.hint',
+}
+const notHeld = {
   'field-error': 'error.part.message = "outer"',
 }
 const agent = `const edits = {
