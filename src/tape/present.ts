@@ -62,6 +62,6 @@ function isMap(value: Json | undefined): value is JsonMap {
 }
 
 /** As `encodeValue` writes it. */
-function isUndefined(value: Json): boolean {
+export function isUndefined(value: Json): boolean {
   return isMap(value) && value['$type'] === 'undefined'
 }

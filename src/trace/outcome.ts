@@ -1,4 +1,5 @@
 import { at, isList, isMap, type JsonMap } from '../json/canonical.ts'
+import { isUndefined } from '../tape/present.ts'
 import type { Json } from '../tape/types.ts'
 
 /** Whether an outcome is what was expected, and where it first is not. */
@@ -66,10 +67,6 @@ export function presentOutcome(expected: Json, present: (value: Json) => Json): 
   const members = Object.entries(said).filter(([, value]) => !isUndefined(value))
   const map = Object.fromEntries(members.map(([key, value]) => [key, presentOutcome(value, present)]))
   return only === undefined ? map : withOnly(map)
-}
-
-function isUndefined(value: Json): boolean {
-  return isMap(value) && value['$type'] === 'undefined'
 }
 
 function isExactly(value: Json, recorded: Json | undefined): boolean {

@@ -20,7 +20,7 @@ import type { ReplayResult } from '../match/types.ts'
 import type { GreenSteps } from '../replay/index.ts'
 import { type TapeEvent } from '../tape/index.ts'
 import { presentValue } from '../tape/present.ts'
-import { type MatchOptions, matchOutcome, traceOfRun } from '../trace/index.ts'
+import { type MatchOptions, matchOutcome, presentOutcome, traceOfRun } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
 import { callsLeftOut, type Difference, judge } from '../verdict/index.ts'
@@ -67,7 +67,7 @@ function fitsRecordedError({ outcome }: Case, { tape, outcome: live }: ReplayRes
   if (outcome === undefined) return true
   const wanted = expectedError(outcome)
   const facts = presentValue(factsOfError(recorded.error))
-  return wanted !== undefined && matchOutcome(presentValue(wanted), facts).equal
+  return wanted !== undefined && matchOutcome(presentOutcome(wanted, presentValue), facts).equal
 }
 
 /** What a red case proposes: an update only where it would be written, and else a new tape. */
