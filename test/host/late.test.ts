@@ -40,7 +40,7 @@ describe.each<Lane>([5, 4])('a throw after the agent returned, under Vitest %i',
   })
 
   it('leaves the other cases as they are', () => {
-    expect(result.output).toMatch(new RegExp(`Recordings {2}1 replayed, ${keys.length} failed`))
+    expect(result.output).toMatch(new RegExp(`Recordings {2}1 replayed, ${keys.length} diverged`))
     expect(result.output).not.toContain('Not run')
   })
 })
