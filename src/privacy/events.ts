@@ -9,6 +9,7 @@ export interface Scattered {
   readonly value: string
   readonly contextual?: true
   readonly encoded?: Encoded
+  readonly quote?: string
   /** Parts of the text, in order; the first is replaced, the others are cut. */
   readonly pieces: readonly { readonly start: number; readonly end: number }[]
 }
@@ -45,7 +46,7 @@ function ofOneText(pieces: readonly Piece[], find: Find, version: number): reado
   })
   if (version < 7) return scattered
   const records = new Records(pieces, find, version)
-  return records.withoutChance(scattered.filter(({ pieces }) => !records.areAt(pieces, (before) => before !== '')))
+  return records.withoutChance(scattered, ({ pieces }) => !records.areAt(pieces, (before) => before !== ''))
 }
 
 /**
@@ -56,9 +57,8 @@ function betweenPieces(pieces: readonly Piece[], find: Find, version: number): r
   if (pieces.every(({ raw }) => raw === pieces[0]!.raw)) return []
   const records = new Records(pieces, find, version)
   return records.withoutChance(
-    inPieces(pieces, find, () => false).filter(
-      ({ kind, pieces: places }) => !isNumber.test(kind) && !records.areAt(places, () => true),
-    ),
+    inPieces(pieces, find, () => false),
+    ({ kind, pieces: places }) => !isNumber.test(kind) && !records.areAt(places, () => true),
   )
 }
 
@@ -94,8 +94,16 @@ class Records {
     return false
   }
 
-  /** Without those that are whole in one piece, where the pieces are lines and the next one only begins with a word. */
-  withoutChance(scattered: readonly Scattered[]): readonly Scattered[] {
+  /**
+   * Those that count, without those that are whole in one piece, where the pieces are lines and the next one only begins with a
+   * word. What is JSON together is one text, and all in it counts.
+   */
+  withoutChance(scattered: readonly Scattered[], counts: (one: Scattered) => boolean): readonly Scattered[] {
+    const [inJson, others] = [scattered.filter(isInJson), scattered.filter((one) => !isInJson(one) && counts(one))]
+    return [...inJson, ...this.#beyondLines(others)]
+  }
+
+  #beyondLines(scattered: readonly Scattered[]): readonly Scattered[] {
     if (this.#version < 8 || scattered.length === 0 || this.#pieces.some(({ text }) => hasBlankEdge.test(text)))
       return scattered
     const whole = scattered.map(({ pieces: places }) => this.#whole(places))
@@ -169,6 +177,10 @@ const words = String.raw`(?:\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{Lu}+)?`
 const isPlain = new RegExp(String.raw`^${words}(?:[^\p{L}\p{M}\d]+${words})*$`, 'u')
 
 /** The pieces in which the places lie; both stand in order. */
+function isInJson({ quote }: Scattered): boolean {
+  return quote !== undefined
+}
+
 function piecesWith(pieces: readonly Piece[], places: Scattered['pieces']): readonly Piece[] {
   let [low, high] = [0, pieces.length]
   while (low < high) {
@@ -386,11 +398,13 @@ function inPieces(pieces: readonly Piece[], find: Find, counts: (value: string, 
   const offsetOf = rawOffsets()
   let first = 0
   let firstStart = 0
-  for (const { kind, value, start, end, contextual, encoded } of find(joined)) {
+  for (const { kind, value, start, end, contextual, encoded, quote } of find(joined)) {
     // In the order of their meaning, not of their places.
     if (start < firstStart) first = firstStart = 0
     while (firstStart + pieces[first]!.text.length <= start) firstStart += pieces[first++]!.text.length
-    if (end <= firstStart + pieces[first]!.text.length && !counts(value, pieces[first]!)) continue
+    // Only together do the pieces say that it is a number.
+    const isOfOne = quote === undefined && end <= firstStart + pieces[first]!.text.length
+    if (isOfOne && !counts(value, pieces[first]!)) continue
     const parts: { start: number; end: number }[] = []
     for (let at = first, atStart = firstStart; atStart < end; atStart += pieces[at++]!.text.length) {
       const piece = pieces[at]!
@@ -398,7 +412,14 @@ function inPieces(pieces: readonly Piece[], find: Find, counts: (value: string, 
       const to = Math.min(piece.text.length, end - atStart)
       if (from < to) parts.push({ start: piece.start + offsetOf(piece, from), end: piece.start + offsetOf(piece, to) })
     }
-    scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }), ...(encoded && { encoded }) })
+    scattered.push({
+      kind,
+      value,
+      pieces: parts,
+      ...(contextual && { contextual }),
+      ...(encoded && { encoded }),
+      ...(quote !== undefined && { quote: JSON.stringify(quote).slice(1, -1) }),
+    })
   }
   return scattered
 }

@@ -14,8 +14,8 @@ interface Means {
   readonly keepsBytes: boolean
   /** Whether values stay of their types, and hand the name they stand under to what they hold; in earlier tapes, lists alone do. */
   readonly keepsTypes: boolean
-  /** What stands for a number, as digits. */
-  readonly digits: (text: string) => string
+  /** What stands for a number, by its digits. `undefined`: itself. */
+  readonly number: (digits: string) => string | number | undefined
   /** For bytes that are no text and secret as a whole: as many. */
   readonly bytes: (base64: string, length: number) => string
   /** Whether a text is a placeholder and nothing else. */
@@ -65,8 +65,10 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     if (typeof value === 'string') return textOf(value, promised)
     // A card number may stand as a number: its placeholder is one too.
     if (typeof value === 'number') {
-      if (value < 1e12 || !Number.isSafeInteger(value)) return value
-      return Number(means.keepsTypes ? means.digits(`${value}`) : means.text(`${value}`))
+      // In a line of JSON all are looked at once more.
+      const isLong = value >= 1e12 && Number.isSafeInteger(value)
+      if (means.keepsTypes) return isLong || value === json ? (means.number(JSON.stringify(value)) ?? value) : value
+      return isLong ? Number(means.text(`${value}`)) : value
     }
     if (typeof value !== 'object' || value === null) return value
     return isList(value) ? walkList(value, promised) : walkObject(value, means.keepsTypes ? promised : undefined)
@@ -125,7 +127,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       const { value, source } = object
       // As a number and a word under a name.
       if ($type === 'date' || $type === 'number') return object
-      if ($type === 'bigint' && typeof value === 'string') return withPart(object, 'value', means.digits(value))
+      if ($type === 'bigint' && typeof value === 'string') return bigintOf(object, value)
       if ($type === 'url' && typeof value === 'string') return withPart(object, 'value', urlOf(value, promised))
       if ($type === 'search-params' && typeof value === 'string')
         return withPart(object, 'value', paramsOf(value, promised))
@@ -151,6 +153,12 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       return redacted === at ? object : { ...object, at: redacted }
     }
     return undefined
+  }
+
+  /** What no number stands for becomes a text. */
+  function bigintOf(object: Fields, value: string): Json {
+    const instead = means.number(value)
+    return instead === undefined ? object : typeof instead === 'string' ? instead : { ...object, value: `${instead}` }
   }
 
   /** What tells as text that it is secret is replaced by text. Dots make up for what an item lacks. */

@@ -348,7 +348,7 @@ class TextRedactor implements Redactor {
       headers: (pairs) => this.headers(pairs),
       keepsBytes: this.#means.version >= 6,
       keepsTypes: this.#means.version >= 13,
-      digits: (text) => this.#digits(text),
+      number: (text) => this.#number(text),
       bytes: (value, length) => this.#asLong({ kind: 'secret', value, start: 0, end: length }),
       isPlaced: (text) => this.#isPlaced(text),
     })
@@ -359,11 +359,12 @@ class TextRedactor implements Redactor {
     return clean === line ? walked : (JSON.parse(clean) as Json)
   }
 
-  /** What stands for a number where that is one, too. */
-  #digits(text: string): string {
-    if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
-    const found = [...this.#findOnce(text).all, ...this.#known.find(text)]
-    return found.every((one) => this.#isNumber(one)) ? this.text(text) : text
+  /** A number as it stands in JSON. */
+  #number(text: string): string | number | undefined {
+    const line = `[${text}]`
+    const clean = this.text(line)
+    if (clean === line) return undefined
+    return (JSON.parse(clean) as [string | number])[0]
   }
 
   #isNumber({ kind, value }: Secret): boolean {
@@ -800,7 +801,8 @@ class TextRedactor implements Redactor {
     const { text: placeholder, isNew } = this.#replace(encoded === undefined ? of : { kind: 'secret', value })
     if (encoded !== undefined) this.#learn(encoded)
     if (isNew) fresh.push(of.value)
-    return spelled(placeholder, text, start, end)
+    const { quote = '' } = of
+    return `${quote}${spelled(placeholder, text, start, end)}${quote}`
   }
 
   /** What is secret in a word that was replaced whole is looked for elsewhere all the same. */
@@ -870,8 +872,9 @@ class TextRedactor implements Redactor {
 
   /** JSON stays JSON. Earlier tapes have what was read beyond the borders of its texts. */
   #within(text: string, spans: readonly TextRange[]): readonly TextRange[] {
-    const within = this.#means.version < 9 ? spans : withinJson(text, spans)
-    if (this.#means.version < 13) return within
+    const { version } = this.#means
+    const within = version < 9 ? spans : withinJson(text, spans, (one) => version < 13 || this.#isNumber(one))
+    if (version < 13) return within
     // What tells itself stays there as well, and `check` names it.
     return within.filter(
       (span) => !((span.contextual || this.#isInValue) && isOfTypedValue(text, span, (one) => this.#isNumber(one))),

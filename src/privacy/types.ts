@@ -87,6 +87,8 @@ export interface TextRange {
   readonly value: string
   /** Known by its surroundings only: once seen it is looked for everywhere. */
   readonly contextual?: true
+  /** It is a number or a word of JSON, and what stands for it is a text: in these quotes. */
+  readonly quote?: string
 }
 
 /** A word of base64 that says something secret. */

@@ -6,35 +6,46 @@ const border = /["\\\n]/
 /** What stands in texts alone. */
 const beyondStructure = /[^{}[\],:\s\d+.\-eEtrufalsn]/
 const structure = /[{}[\],:]/
+/** What numbers and words are made of. */
+const inScalar = /[\w.+-]/
+
+/** Whether what stands for a secret may stand for a number as well. */
+type IsDigits = (span: TextRange) => boolean
 
 /** Whether a span stands in one text, or in one number, no matter where texts begin: nearly all do. */
-function isInOne({ contextual, start, end }: TextRange, text: string): boolean {
-  const said = text.slice(start, end)
-  return !border.test(said) && (beyondStructure.test(said) || (!contextual && !structure.test(said)))
+function isInOne(span: TextRange, text: string, isDigits: IsDigits): boolean {
+  const said = text.slice(span.start, span.end)
+  if (border.test(said)) return false
+  return beyondStructure.test(said) || (span.contextual !== true && !structure.test(said) && isDigits(span))
 }
 
 /**
  * The spans in a text that is JSON, that has JSON in some of its lines, or that says such a text in a text of its own. None goes beyond the
  * text of JSON it begins in, for what is left would be no JSON. One that begins in no text was misread, but where it tells itself
- * what it is, all texts of it are secret.
+ * what it is, all texts of it are secret. A number, `true`, `false` or `null` with a secret in it becomes a text as a whole.
+ *
+ * @param isDigits - whether what stands for a secret is a number, so that it may stand for one. Earlier tapes have it there
+ *   no matter what it is
  */
-export function withinJson(text: string, spans: readonly TextRange[]): readonly TextRange[] {
-  if (spans.every((span) => isInOne(span, text))) return spans
-  const places = new JsonPlaces(text)
-  return spans.flatMap((span) => (isInOne(span, text) ? [span] : places.partsOf(span)))
+export function withinJson(text: string, spans: readonly TextRange[], isDigits: IsDigits): readonly TextRange[] {
+  if (spans.every((span) => isInOne(span, text, isDigits))) return spans
+  const places = new JsonPlaces(text, isDigits)
+  return spans.flatMap((span) => (isInOne(span, text, isDigits) ? [span] : places.partsOf(span)))
 }
 
 /** Where the JSON in a text stands. */
 class JsonPlaces {
   readonly #text: string
+  readonly #isDigits: IsDigits
   readonly #whole: JsonPlace | undefined
   #lines: Lines | undefined
   /** By where they begin. */
   readonly #inLines = new Map<number, JsonPlace | undefined>()
 
-  constructor(text: string) {
+  constructor(text: string, isDigits: IsDigits) {
     this.#text = text
-    this.#whole = jsonIn(text, 0, text.length)
+    this.#isDigits = isDigits
+    this.#whole = jsonIn(text, 0, text.length, isDigits)
   }
 
   partsOf(span: TextRange): readonly TextRange[] {
@@ -61,7 +72,7 @@ class JsonPlaces {
   }
 
   #from(start: number, end: number): JsonPlace | undefined {
-    if (!this.#inLines.has(start)) this.#inLines.set(start, jsonIn(this.#text, start, end))
+    if (!this.#inLines.has(start)) this.#inLines.set(start, jsonIn(this.#text, start, end, this.#isDigits))
     return this.#inLines.get(start)
   }
 }
@@ -115,7 +126,7 @@ const begin = /(?:[\w-]{1,32}: ?)?(?=\s{0,256}[{["])/y
 const perTry = 40
 
 /** The JSON that a part of a text is, with the name of a field of an event before it. */
-function jsonIn(text: string, from: number, to: number): JsonPlace | undefined {
+function jsonIn(text: string, from: number, to: number, isDigits: IsDigits): JsonPlace | undefined {
   begin.lastIndex = from
   if (!begin.test(text)) return undefined
   const said = text.slice(begin.lastIndex, to).trim()
@@ -129,7 +140,7 @@ function jsonIn(text: string, from: number, to: number): JsonPlace | undefined {
     // It only begins and ends like JSON.
     return undefined
   }
-  return new JsonPlace(text, begin.lastIndex, to)
+  return new JsonPlace(text, begin.lastIndex, to, isDigits)
 }
 
 /** JSON in a text: where the texts in it begin and end, inside of their quotes. */
@@ -137,13 +148,15 @@ class JsonPlace {
   readonly start: number
   readonly end: number
   readonly #text: string
+  readonly #isDigits: IsDigits
   readonly #starts: number[] = []
   readonly #ends: number[] = []
   /** What these texts say, where it was asked for. */
   readonly #said = new Map<number, Said>()
 
-  constructor(text: string, start: number, end: number) {
+  constructor(text: string, start: number, end: number, isDigits: IsDigits) {
     this.#text = text
+    this.#isDigits = isDigits
     this.start = start
     this.end = end
     for (let open = text.indexOf('"', start); open !== -1 && open < end; open = text.indexOf('"', open)) {
@@ -162,11 +175,19 @@ class JsonPlace {
     if (isIn && contextual) return this.#partsIn(nth, span)
     if (contextual) return []
     const isScalar = !isIn && !structure.test(this.#text.slice(start, end))
-    if (isScalar) return [span]
+    if (isScalar) return [this.#isDigits(span) ? span : this.#asText(span)]
     const parts: TextRange[] = []
     for (let at = isIn ? nth : nth + 1; at < starts.length && starts[at]! < end; at++)
       parts.push(...this.#partsIn(at, span))
     return parts
+  }
+
+  /** The number or word it stands in, whole and in quotes: a placeholder in it would be no JSON. */
+  #asText(span: TextRange): TextRange {
+    let { start, end } = span
+    while (start > this.start && inScalar.test(this.#text[start - 1]!)) start--
+    while (end < this.end && inScalar.test(this.#text[end]!)) end++
+    return { ...span, start, end, value: this.#text.slice(start, end), quote: '"' }
   }
 
   /** What of a span stands in one of the texts. */
@@ -180,7 +201,7 @@ class JsonPlace {
   #saidIn(nth: number): Said {
     const known = this.#said.get(nth)
     if (known !== undefined) return known
-    const said = new Said(this.#text.slice(this.#starts[nth], this.#ends[nth]))
+    const said = new Said(this.#text.slice(this.#starts[nth], this.#ends[nth]), this.#isDigits)
     this.#said.set(nth, said)
     return said
   }
@@ -192,10 +213,10 @@ class Said {
   /** Of each character, and of the end, where it stands as it is written. */
   readonly #written: number[] = []
 
-  constructor(raw: string) {
+  constructor(raw: string, isDigits: IsDigits) {
     work.done += raw.length >> 2
     const text = JSON.parse(`"${raw}"`) as string
-    this.#places = new JsonPlaces(text)
+    this.#places = new JsonPlaces(text, isDigits)
     for (let at = 0; at < raw.length; at += raw[at] !== '\\' ? 1 : raw[at + 1] === 'u' ? 6 : 2) this.#written.push(at)
     this.#written.push(raw.length)
   }
@@ -204,13 +225,12 @@ class Said {
   partsOf(span: TextRange, text: string, offset: number): readonly TextRange[] {
     const start = countUpTo(this.#written, span.start - offset - 1)
     const end = countUpTo(this.#written, span.end - offset - 1)
-    return this.#places
-      .partsOf({ ...span, start, end })
-      .flatMap((part) =>
-        part.start === start && part.end === end
-          ? [span]
-          : cut(text, span, offset + this.#written[part.start]!, offset + this.#written[part.end]!),
-      )
+    return this.#places.partsOf({ ...span, start, end }).flatMap((part) => {
+      const [from, to] = [offset + this.#written[part.start]!, offset + this.#written[part.end]!]
+      if (part.quote !== undefined)
+        return [{ ...span, start: from, end: to, value: part.value, quote: JSON.stringify(part.quote).slice(1, -1) }]
+      return part.start === start && part.end === end ? [span] : cut(text, span, from, to)
+    })
   }
 }
 

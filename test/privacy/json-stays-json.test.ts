@@ -61,6 +61,69 @@ test('a value keeps its fields, and the line of JSON it is written as keeps them
   )
 })
 
+const rules = [{ kind: 'order', pattern: /\d{4,10}|true/g }]
+const scalar = fc.oneof(
+  fc.integer({ min: -20_000_000, max: 20_000_000 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(true, false, null, 0, 1_234_567_890),
+)
+const numbers = fc
+  .tuple(fc.dictionary(fc.constantFrom('a', 'b', 'id'), scalar), fc.array(scalar), fc.nat(2))
+  .map(([fields, list, depth]) => {
+    let whole: Json = { ...fields, list, left }
+    for (let at = 0; at < depth; at++) whole = { arguments: JSON.stringify(whole), left }
+    return whole
+  })
+
+test('a number, or a word, that a rule of the application finds becomes a text, and JSON stays JSON', () => {
+  fc.assert(
+    fc.property(numbers, fc.array(fc.nat(200), { maxLength: 4 }), (whole, cuts) => {
+      const redacted = createRedactor({ rules }).json(whole)
+      expect(clear(redacted)).toEqual([])
+      expect(names(redacted)).toEqual(names(whole))
+      expect(createRedactor({ rules }).json(redacted)).toEqual(redacted)
+      const line = createRedactor({ rules }).text(JSON.stringify(whole))
+      expect(clear(JSON.parse(line) as Json)).toEqual([])
+      expect(createRedactor({ rules }).text(line)).toBe(line)
+      // As a model streams it, in pieces that begin anywhere.
+      const events = piecesOf(JSON.stringify(whole), cuts).map(
+        (piece) => `data: ${JSON.stringify({ delta: { text: piece } })}`,
+      )
+      const streamed = createRedactor({ rules }).text(events.join('\n\n'))
+      const said = streamed
+        .split('\n\n')
+        .map((event) => (JSON.parse(event.slice(6)) as { delta: { text: string } }).delta.text)
+      expect(clear(JSON.parse(said.join('')) as Json)).toEqual([])
+    }),
+    { numRuns: 400, seed: 35 },
+  )
+})
+
+function piecesOf(line: string, cuts: readonly number[]): readonly string[] {
+  const places = [0, ...cuts.map((cut) => cut % line.length), line.length].toSorted((a, b) => a - b)
+  return places.slice(1).map((end, at) => line.slice(places[at], end))
+}
+
+/** What the rule finds in the scalars of a value, in texts that are JSON, too. */
+function clear(json: Json): readonly string[] {
+  return scalarsOf(json).flatMap((one) => {
+    const written = typeof one === 'string' ? one : JSON.stringify(one)
+    return /^redacted-order-\d+$/.test(written) ? [] : (written.match(/\d{4,10}|true/g) ?? [])
+  })
+}
+
+function scalarsOf(json: Json): readonly Json[] {
+  if (typeof json === 'string' && json.startsWith('{')) return scalarsOf(JSON.parse(json) as Json)
+  if (typeof json !== 'object' || json === null) return [json]
+  return (Object.values(json) as readonly Json[]).flatMap(scalarsOf)
+}
+
+function names(json: Json): Json {
+  if (typeof json === 'string' && json.startsWith('{')) return names(JSON.parse(json) as Json)
+  if (typeof json !== 'object' || json === null) return null
+  return Object.entries(json).map(([key, item]) => [key, names(item as Json)])
+}
+
 /** The value without the texts that may be secret; those that are JSON in their turn are read. */
 function shape(json: Json): Json {
   if (json === left) return left

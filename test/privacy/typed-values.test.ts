@@ -98,11 +98,15 @@ test('a card number in a BigInt is replaced by a number', () => {
   })
 })
 
-test('a rule of the application replaces no number by a text, and check names what stays', () => {
-  const options = { rules: [{ kind: 'ticket', pattern: /\d{8}/g }] }
-  const encoded = encodeValue({ id: 12345678n, note: 'of 12345678' })
+test('what a rule of the application finds in a number or a BigInt becomes a text, and check names the Date that stays', () => {
+  const options = { rules: [{ kind: 'ticket', pattern: /\d{8}|2031/g }] }
+  const when = new Date('2031-02-03')
+  const encoded = encodeValue({ id: 12345678n, of: 12345678, other: -12345678.5, note: 'of 12345678', when })
   const redacted = createRedactor(options).json(encoded)
-  expect(decodeValue(redacted)).toEqual({ id: 12345678n, note: 'of redacted-ticket-1' })
+  const [one, other] = ['redacted-ticket-1', 'redacted-ticket-2']
+  expect(decodeValue(redacted)).toEqual({ id: one, of: one, other, note: `of ${one}`, when })
+  expect(createRedactor(options).json(redacted)).toEqual(redacted)
+  expect(createRedactor(options).json(12_345_678)).toBe(one)
   expect(
     createRedactor(options)
       .scan(JSON.stringify(redacted))
