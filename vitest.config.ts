@@ -90,6 +90,12 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     sequence: { sequencer: SlowestFirst },
+    tags: [
+      {
+        name: 'thorough',
+        description: 'Takes many seconds, and shows at length what another test shows in short: npm run test:thorough',
+      },
+    ],
     setupFiles: ['./test/support/fixed-seeds.ts', './test/support/leave-nothing.ts'],
     projects: [
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },

@@ -2,6 +2,9 @@
 // them what only looks at files, one after the other: tests often wait, and so leave time for it. The last line is
 // `N passed, N failed`, where N counts the tests Vitest ran and the gates. A gate that looked at fewer things than its floor
 // has failed: green must not mean "looked at nothing".
+//
+// `npm run test:thorough`, which is `node scripts/test.ts --thorough`: the build, the install, and the tests with the tag
+// `thorough`, which `npm test` leaves out.
 import { spawn } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,13 +22,21 @@ interface Gate {
 }
 
 interface VitestReport {
-  readonly numTotalTests: number
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly status: string; readonly ancestorTitles: readonly string[] }[]
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly ancestorTitles: readonly string[]
+      readonly tags: readonly string[]
+    }[]
   }[]
 }
+
+const given = process.argv.slice(2)
+const isThorough = given.includes('--thorough')
+if (given.length > Number(isThorough))
+  throw new RangeError(`invalid arguments: ${given.join(' ')}; --thorough is the only one`)
 
 const scratch = mkdtempSync(join(tmpdir(), 'vitest-harvest-test-'))
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
@@ -106,19 +117,24 @@ const looks: readonly Gate[] = [
 
 const tests: Gate = {
   name: 'tests',
-  command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
-  floor: [600, 'tests'],
-  seen: () => vitestReport().numTotalTests,
+  command: [
+    ...['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+    ...(isThorough ? ['--tags-filter=thorough', '--typecheck.enabled=false'] : ['--tags-filter=!thorough']),
+  ],
+  floor: [isThorough ? 200 : 8_000, 'tests'],
+  seen: () => vitestReport().numPassedTests + vitestReport().numFailedTests,
   live: true,
 }
 
-const verdicts = [...(await inTurn(first)), ...(await Promise.all([inTurn(looks), inTurn([tests])])).flat()]
+const others = isThorough ? [] : looks
+const verdicts = [...(await inTurn(first)), ...(await Promise.all([inTurn(others), inTurn([tests])])).flat()]
 // What gates found stands behind what the tests print, not somewhere in it.
 for (const { found } of verdicts) process.stdout.write(found)
 const passed = verdicts.filter(({ ok }) => ok).length
 const failed = verdicts.length - passed
 const { numPassedTests, numFailedTests } = vitestReport()
 console.log(['', 'gates', ...verdicts.map(({ line }) => line), ''].join('\n'))
+if (!isThorough) console.log(`Left to npm run test:thorough: ${leftOut().length} tests\n`)
 console.log(`${passed + numPassedTests} passed, ${failed + numFailedTests} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
@@ -156,12 +172,22 @@ async function run({ name, command, floor, seen, live }: Gate): Promise<Verdict>
 
 /** A suite that needs what this machine does not have says so in its title. */
 function skipped(): string[] {
-  const { numTotalTests, numPassedTests, numFailedTests, testResults } = vitestReport()
-  const count = numTotalTests - numPassedTests - numFailedTests
-  if (count === 0) return []
-  const notRun = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'skipped')
+  const notRun = skippedTests().filter((one) => isThorough === one.tags.includes('thorough'))
   const suites = new Set(notRun.map(({ ancestorTitles }) => ancestorTitles.join(' > ')))
-  return [`${count} test(s) skipped: ${[...suites].join(', ')}`]
+  return notRun.length === 0 ? [] : [`${notRun.length} test(s) skipped: ${[...suites].join(', ')}`]
+}
+
+/** Tests that are the business of the other command. */
+function leftOut(): readonly SkippedTest[] {
+  return skippedTests().filter((one) => isThorough !== one.tags.includes('thorough'))
+}
+
+type SkippedTest = VitestReport['testResults'][number]['assertionResults'][number]
+
+function skippedTests(): readonly SkippedTest[] {
+  return vitestReport()
+    .testResults.flatMap((file) => file.assertionResults)
+    .filter(({ status }) => status !== 'passed' && status !== 'failed')
 }
 
 async function execute(
@@ -206,6 +232,6 @@ function vitestReport(): VitestReport {
     return JSON.parse(readFileSync(reportFile, 'utf8')) as VitestReport
   } catch {
     // Vitest died before it could report: its gate has failed, and no test is known to have run.
-    return { numTotalTests: 0, numPassedTests: 0, numFailedTests: 0, testResults: [] }
+    return { numPassedTests: 0, numFailedTests: 0, testResults: [] }
   }
 }

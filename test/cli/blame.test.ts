@@ -105,7 +105,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(code).toBe(0)
   })
 
-  it('goes on where a limit stopped it, and prints the same as JSON', async () => {
+  it('goes on where a limit stopped it, and prints the same as JSON', { tags: 'thorough' }, async () => {
     const first = await blame(
       'bad',
       '--oracle',
@@ -142,7 +142,9 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(desk.asked).toHaveLength(asked + answer.spent.now.modelCalls)
   })
 
-  it('forks of before count where only what grades them changed, and are graded by it as it is today', async () => {
+  it('forks of before count where only what grades them changed, and are graded by it as it is today', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(cwd, 'src/right.ts')
     const refunds = (amount: string): string =>
       `import type { OracleRun } from 'vitest-harvest'
@@ -175,7 +177,9 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect([refused.code, refused.stdout]).toEqual([4, expect.stringContaining('src/right.ts')])
   })
 
-  it('a second blame of the tape is refused while one runs; one that was killed locks nothing', async () => {
+  it('a second blame of the tape is refused while one runs; one that was killed locks nothing', {
+    tags: 'thorough',
+  }, async () => {
     const words = ['blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1', '--max-runs', '1']
     const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
       cwd,
@@ -205,7 +209,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('asks no model any more once %s ended it', async (signal, exitCode) => {
+  ] as const)('asks no model any more once %s ended it', { tags: 'thorough' }, async (signal, exitCode) => {
     const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1']
     const child = spawn(process.execPath, args, {
       cwd,
@@ -245,7 +249,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     ['--min-effect', '0', 'a number above 0 and below 1'],
     ['--min-effect', '1', 'a number above 0 and below 1'],
     ['--confidence', '0.5', 'a number above 0.5 and below 1'],
-  ])('refuses %s %s as it was typed, with what it may be', async (option, value, range) => {
+  ])('refuses %s %s as it was typed, with what it may be', { tags: 'thorough' }, async (option, value, range) => {
     const { code, stderr } = await blame('bad', ...right, option, value, '--dry-run')
     expect(code).toBe(2)
     expect(stderr).toContain(`Invalid ${option}: expected ${range}, got '${value}'`)
@@ -270,7 +274,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect({ code, asked: desk.asked.length }).toEqual({ code: 0, asked: 0 })
   })
 
-  it('grades by the function its case names', async () => {
+  it('grades by the function its case names', { tags: 'thorough' }, async () => {
     const golden = join(cwd, 'recordings/golden')
     mkdirSync(golden, { recursive: true })
     copyFileSync(join(cwd, 'recordings/inbox/bad.tape.jsonl'), join(golden, 'known.tape.jsonl'))
@@ -282,7 +286,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     rmSync(golden, { recursive: true })
   })
 
-  it('that is refused once its oracle has asked a model says how much that was', async () => {
+  it('that is refused once its oracle has asked a model says how much that was', { tags: 'thorough' }, async () => {
     writeFileSync(
       join(cwd, 'src/judge.ts'),
       `export const cannotSay = async () => {
@@ -341,23 +345,27 @@ export const fails = async () => { await cannotSay(); throw new Error('no judge'
     `)
   })
 
-  it.skipIf(!hasTerminal)('at a terminal the limits that were typed are what one agrees to', async () => {
-    const asked = desk.asked.length
-    const lines: readonly (readonly [limits: readonly string[], most: string])[] = [
-      [[], '$5.00'],
-      [['--max-cost', '20'], '$20.00'],
-      [['--max-runs', '400'], '400 forks and $5.00 where the price is known'],
-      [['--max-runs', '400', '--max-cost', '0.5'], '400 forks and $0.50'],
-    ]
-    for (const [limits, most] of lines) {
-      const given = { cwd, answer: 'n', env: { DESK_URL: desk.url } }
-      const { code, output } = await onTerminal(['blame', 'bad', ...right, ...limits], given)
-      expect([code, output]).toEqual([2, expect.stringContaining(`for real, for at most ${most}.`) as string])
-    }
-    expect(desk.asked).toHaveLength(asked)
-  })
+  it.skipIf(!hasTerminal)(
+    'at a terminal the limits that were typed are what one agrees to',
+    { tags: 'thorough' },
+    async () => {
+      const asked = desk.asked.length
+      const lines: readonly (readonly [limits: readonly string[], most: string])[] = [
+        [[], '$5.00'],
+        [['--max-cost', '20'], '$20.00'],
+        [['--max-runs', '400'], '400 forks and $5.00 where the price is known'],
+        [['--max-runs', '400', '--max-cost', '0.5'], '400 forks and $0.50'],
+      ]
+      for (const [limits, most] of lines) {
+        const given = { cwd, answer: 'n', env: { DESK_URL: desk.url } }
+        const { code, output } = await onTerminal(['blame', 'bad', ...right, ...limits], given)
+        expect([code, output]).toEqual([2, expect.stringContaining(`for real, for at most ${most}.`) as string])
+      }
+      expect(desk.asked).toHaveLength(asked)
+    },
+  )
 
-  it('is refused before anything is run when it cannot be', () => {
+  it('is refused before anything is run when it cannot be', { tags: 'thorough' }, () => {
     const lines: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
       [['bad', ...right], 2, 'HARVEST_LIVE_CONSENT'],
       [['bad', ...right, '--live', '--tools', 'mock'], 2, 'Invalid --tools: expected tape or live'],

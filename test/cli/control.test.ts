@@ -63,7 +63,9 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(await decisions()).toEqual(critical)
   })
 
-  it('a variable that decides what the agent does leads to the doctor, which names its line', async () => {
+  it('a variable that decides what the agent does leads to the doctor, which names its line', {
+    tags: 'thorough',
+  }, async () => {
     edit('JSON.parse(call.function.arguments) as never', 'inUnits(JSON.parse(call.function.arguments)) as never')
     edit(
       'export async function',
@@ -82,7 +84,9 @@ export async function`,
     git('checkout', '--quiet', '--', 'src/desk.ts')
   })
 
-  it('accepted code: what it alone changes is no effect of a fork, a decision, a patch or a fault', async () => {
+  it('accepted code: what it alone changes is no effect of a fork, a decision, a patch or a fault', {
+    tags: 'thorough',
+  }, async () => {
     edit(answered, kindly)
     const update = await run('test', '--update-recordings', '--reason', 'kinder')
     expect(update.code, update.stdout + update.stderr).toBe(0)
@@ -140,7 +144,9 @@ export async function`,
     expect((await run('show', branches[0]?.saved ?? '')).code).toBe(0)
   })
 
-  it('a live run is refused for the code that was accepted, not for the recorded one, until that is committed', async () => {
+  it('a live run is refused for the code that was accepted, not for the recorded one, until that is committed', {
+    tags: 'thorough',
+  }, async () => {
     commit('kinder')
     const live = ['fork', 'refund', '--step', '5', '--live'] as const
     const refused = await run(...live)
@@ -163,7 +169,9 @@ export async function`,
     expect(pinned.stdout).toMatch(/made at +[0-9a-f]{40}\n +accepted +[0-9a-f]{40}/)
   })
 
-  it('a question that nobody accepted is refused, and the printed command makes the next one work', async () => {
+  it('a question that nobody accepted is refused, and the printed command makes the next one work', {
+    tags: 'thorough',
+  }, async () => {
     edit(told, 'Look it up first, always.')
     const refused = await run(...late)
     expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -176,7 +184,9 @@ export async function`,
     expect(clock.stdout).toContain('the outcome survives')
   })
 
-  it('a case that is different beside its question is neither proven nor accepted: one update takes both', async () => {
+  it('a case that is different beside its question is neither proven nor accepted: one update takes both', {
+    tags: 'thorough',
+  }, async () => {
     edit(kindly, kindly.replace('customer', 'Ada'))
     edit('first, always.', 'first, please.')
     const refused = await run(...late)
@@ -200,7 +210,9 @@ export async function`,
     expect((await run(...late)).stdout).toContain('the outcome survives')
   })
 
-  it('live runs with a change are drawn in pairs with runs without it, and both are counted', async () => {
+  it('live runs with a change are drawn in pairs with runs without it, and both are counted', {
+    tags: 'thorough',
+  }, async () => {
     let asked = 0
     // A provider that gets worse while it is asked, whatever it is asked.
     desk.decide = (messages) => (asked++ < 3 ? usual(messages) : 'I refunded nothing.')
@@ -237,7 +249,7 @@ export async function`,
     desk.decide = usual
   })
 
-  it('a run that is kept counts beside its control of the same session alone', async () => {
+  it('a run that is kept counts beside its control of the same session alone', { tags: 'thorough' }, async () => {
     const line = [
       ...notRefunded.slice(0, 4),
       '--decide',
@@ -270,7 +282,9 @@ export async function`,
     expect(await asks()).toMatchObject({ asked: 0 })
   })
 
-  it('the doctor blames no variable for what the code does, and sends on to what shows it', async () => {
+  it('the doctor blames no variable for what the code does, and sends on to what shows it', {
+    tags: 'thorough',
+  }, async () => {
     edit(
       "{ role: 'user', content: ticket.text }",
       "{ role: 'user', content: ticket.text }, { role: 'user', content: 'Please.' }",

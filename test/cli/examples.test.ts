@@ -70,6 +70,12 @@ for (const id of ['first', 'second', 'run', 'last']) {
 }
 `
 
+/** Commands whose examples replay many times, or ask a model. */
+const thorough = new Set([
+  ...['accept', 'blame', 'chaos', 'doctor', 'fix', 'fork', 'isolate', 'patch', 'promote', 'replay', 'rerun', 'test'],
+  ...['validate', 'verify'],
+])
+
 describe('every example of --help works', () => {
   let desk: Desk
   let home = ''
@@ -88,29 +94,33 @@ describe('every example of --help works', () => {
   })
 
   // `open` serves until it is stopped: the tests of reports start it.
-  it.each(commands.filter(({ name }) => name !== 'open').map(({ name, examples }) => ({ name, examples })))(
-    'of harvest $name',
-    async ({ name, examples }) => {
-      // The tape of a program says what to run, that of an agent is told.
-      const worldOf = (example: string): string => {
-        const world = example.includes('--module ./src') ? 'golden' : (worlds[name.split(' ')[0] ?? name] ?? 'golden')
-        const cwd = join(home, `${name}-${world}`)
-        if (!existsSync(cwd)) copyProject(join(home, world), cwd)
-        return cwd
-      }
-      // Replays ask at the address that was recorded; nobody answers there any more than anywhere.
-      const env: Record<string, string> = { CI: '', DESK_URL: desk.url }
-      const answers: (Pick<Answered, 'code'> & { readonly example: string; readonly said: string })[] = []
-      const ran = (example: string, { code, stdout, stderr }: Answered): void =>
-        void answers.push({ example, code, said: code === (codes[example] ?? 0) ? '' : stdout + stderr })
-      if (!readers.has(name))
-        for (const example of examples) ran(example, await harvest(words(example), { cwd: worldOf(example), env }))
-      else
-        for (const [cwd, some] of Map.groupBy(examples, worldOf))
-          for (const [at, answer] of many(some.map(words), cwd, env).entries()) ran(some[at]!, answer)
-      expect(answers).toEqual(examples.map((example) => ({ example, code: codes[example] ?? 0, said: '' })))
-    },
-  )
+  const [short, long] = [false, true].map((isLong) =>
+    commands.filter(({ name }) => name !== 'open' && thorough.has(name) === isLong).map(({ name }) => name),
+  ) as [string[], string[]]
+  it.each(short)('of harvest %s', areRun)
+  it.each(long)('of harvest %s', { tags: 'thorough' }, areRun)
+
+  async function areRun(name: string): Promise<void> {
+    const { examples } = commands.find((one) => one.name === name)!
+    // The tape of a program says what to run, that of an agent is told.
+    const worldOf = (example: string): string => {
+      const world = example.includes('--module ./src') ? 'golden' : (worlds[name.split(' ')[0] ?? name] ?? 'golden')
+      const cwd = join(home, `${name}-${world}`)
+      if (!existsSync(cwd)) copyProject(join(home, world), cwd)
+      return cwd
+    }
+    // Replays ask at the address that was recorded; nobody answers there any more than anywhere.
+    const env: Record<string, string> = { CI: '', DESK_URL: desk.url }
+    const answers: (Pick<Answered, 'code'> & { readonly example: string; readonly said: string })[] = []
+    const ran = (example: string, { code, stdout, stderr }: Answered): void =>
+      void answers.push({ example, code, said: code === (codes[example] ?? 0) ? '' : stdout + stderr })
+    if (!readers.has(name))
+      for (const example of examples) ran(example, await harvest(words(example), { cwd: worldOf(example), env }))
+    else
+      for (const [cwd, some] of Map.groupBy(examples, worldOf))
+        for (const [at, answer] of many(some.map(words), cwd, env).entries()) ran(some[at]!, answer)
+    expect(answers).toEqual(examples.map((example) => ({ example, code: codes[example] ?? 0, said: '' })))
+  }
 })
 
 /** As a shell takes a line apart: double quotes hold words together. */

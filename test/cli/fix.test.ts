@@ -96,7 +96,9 @@ its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 
     expect(project.desk.asked.length).toBe(before)
   })
 
-  it('calls a run that needs an answer nobody has ungraded, and names who may give it', async () => {
+  it('calls a run that needs an answer nobody has ungraded, and names who may give it', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stderr } = await project.harvest(...toAsk)
     expect(code).toBe(1)
     expect(stderr).toContain('No run of the fixed agent could be judged, and nothing was written')
@@ -190,7 +192,9 @@ its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 
     expect(project.git('worktree', 'list').trim().split('\n').length).toBe(1)
   })
 
-  it('leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone', async () => {
+  it('leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone', {
+    tags: 'thorough',
+  }, async () => {
     const checked = await project.harvest('check')
     expect([checked.code, checked.stdout]).toEqual([0, expect.not.stringContaining('HARVEST_TAPE_OBSOLETE')])
     const former = await project.harvest('show', 'recordings/golden/incident.tape.jsonl')
@@ -210,14 +214,16 @@ its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 
     project.fix()
   })
 
-  it('takes the tape of the incident back too when the case is demoted', async () => {
+  it('takes the tape of the incident back too when the case is demoted', { tags: 'thorough' }, async () => {
     expect((await project.harvest('tapes', 'demote', 'incident')).code).toBe(0)
     expect(existsSync(join(project.cwd, 'recordings/golden/incident.tape.jsonl'))).toBe(false)
     expect((await project.harvest('ls')).stdout).toContain('inbox/incident.fixed-1.tape.jsonl')
   })
 })
 
-it('a fix that needs no model asks none, and one that is green without the fix is not written', async () => {
+it('a fix that needs no model asks none, and one that is green without the fix is not written', {
+  tags: 'thorough',
+}, async () => {
   const project = await openFixProject({
     ...kind('prompt'),
     edits: [['return { answer: message.content }', "return { answer: message.content.replace('It', 'Your order') }"]],
@@ -303,7 +309,9 @@ it('a fix that needs no model asks none, and one that is green without the fix i
   }
 })
 
-it('a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too', async () => {
+it('a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too', {
+  tags: 'thorough',
+}, async () => {
   let isRight = false
   const { decide } = kind('prompt')
   const more = [{ role: 'system', content: 'Never more' }]
@@ -410,7 +418,9 @@ it('an agent that keeps answers for its next run is no agent that needs no model
   }
 })
 
-it('a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves', async () => {
+it('a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves', {
+  tags: 'thorough',
+}, async () => {
   const project = await openFixProject(kind('parsing'))
   try {
     const offline = await project.harvest('fix', 'incident', ...ok)
@@ -427,7 +437,9 @@ it('a fix that calls a tool otherwise is asked with functions for its tools, or 
   }
 })
 
-it('each run of a fixed agent draws random numbers of its own, and the chosen one is written as it ran', async () => {
+it('each run of a fixed agent draws random numbers of its own, and the chosen one is written as it ran', {
+  tags: 'thorough',
+}, async () => {
   const parsing = kind('parsing')
   const project = await openFixProject({
     ...parsing,
@@ -459,7 +471,9 @@ it('each run of a fixed agent draws random numbers of its own, and the chosen on
   }
 })
 
-it('the calls of a function that asks a model are paid from the budget of the fix, and never pass it', async () => {
+it('the calls of a function that asks a model are paid from the budget of the fix, and never pass it', {
+  tags: 'thorough',
+}, async () => {
   const prompt = kind('prompt')
   const project = await openFixProject(prompt)
   let judged = 0

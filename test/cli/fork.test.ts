@@ -131,7 +131,7 @@ describe('harvest fork', () => {
     expect(code).toBe(0)
   })
 
-  it('no fork begins that is not paid to its end', async () => {
+  it('no fork begins that is not paid to its end', { tags: 'thorough' }, async () => {
     desk.decide = usual
     desk.asked.length = 0
     const made = async (...limits: readonly string[]) => {
@@ -178,7 +178,9 @@ describe('harvest fork', () => {
     expect(code).toBe(0)
   })
 
-  it('runs that leave the tape are in no rate of ends, and are graded by the calls they made', async () => {
+  it('runs that leave the tape are in no rate of ends, and are graded by the calls they made', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = otherRefund(2)
     const args = ['first', '--step', '3', '--live', '--runs', '4', '--parallel', '1', '--cross-version', '--seed', '50']
     const ends = await fork(...args)
@@ -192,7 +194,9 @@ describe('harvest fork', () => {
     expect([ends.code, graded.code]).toEqual([1, 0])
   })
 
-  it('an interrupted or repeated command goes on with what the same code was asked before; other code runs anew', async () => {
+  it('an interrupted or repeated command goes on with what the same code was asked before; other code runs anew', {
+    tags: 'thorough',
+  }, async () => {
     const args = (times: number) => ['first', '--step', '3', '--live', '--runs', `${times}`, '--cross-version']
     const reused = ({ branches }: Told) => branches.map((one) => one.reused)
     const first = await told(...args(2))
@@ -224,7 +228,7 @@ describe('harvest fork', () => {
     ['json', ['--step', '3', '--json']],
     ['text', ['--critical', '--bad', 'refund(*)']],
     ['json', ['--critical', '--bad', 'refund(*)', '--json']],
-  ])('Ctrl-C prints in %s what was known until then: %j', async (form, more) => {
+  ])('Ctrl-C prints in %s what was known until then: %j', { tags: 'thorough' }, async (form, more) => {
     const args = ['fork', 'first', ...more, '--live', '--runs', '4', '--parallel', '1', '--no-cache', '--cross-version']
     const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
       cwd,
@@ -258,7 +262,9 @@ describe('harvest fork', () => {
     expect(interrupted.made).toBeLessThan(interrupted.of)
   })
 
-  it('a fork whose agent read a variable, or a file that git ignores, runs anew where that is not as it was', async () => {
+  it('a fork whose agent read a variable, or a file that git ignores, runs anew where that is not as it was', {
+    tags: 'thorough',
+  }, async () => {
     const args = ['fork', 'flagged', '--step', '1', '--result', '{"amount":30}', '--json']
     const reused = async (env: Record<string, string> = {}) => {
       const { stdout } = await harvest(args, { cwd, env: { SHLVL: '7', ...env } })
@@ -284,7 +290,7 @@ describe('harvest fork', () => {
     expect(printed(again.stdout, 'to run them again')).toEqual(['fork', ...args, '--no-cache'])
   })
 
-  it('--fresh runs it all the same', async () => {
+  it('--fresh runs it all the same', { tags: 'thorough' }, async () => {
     const args = ['paid', '--step', '1', '--result', '{"amount":600}']
     const { stdout } = await fork(...args)
     expect(stdout).toMatch(/^1 fork reused: made by the same code on \d{4}-\d\d-\d\d$/m)
@@ -317,7 +323,9 @@ describe('harvest fork', () => {
     expect(diff.code).toBe(1)
   })
 
-  it('is what the prompt of the debugger calls branch, and compare tells how the kept run differs', async () => {
+  it('is what the prompt of the debugger calls branch, and compare tells how the kept run differs', {
+    tags: 'thorough',
+  }, async () => {
     const script = 'branch 1 result.amount=700 --tail src/script.ts#answer; compare paid'
     const branched = await harvest(['debug', 'paid', '--json', '-x', script], { cwd })
     const [branch, same] = branched.stdout
@@ -348,7 +356,9 @@ describe('harvest fork', () => {
     expect(wrong.code).toBe(2)
   })
 
-  it('changes the arguments of a decision that are named, and says which it keeps and which are missing', async () => {
+  it('changes the arguments of a decision that are named, and says which it keeps and which are missing', {
+    tags: 'thorough',
+  }, async () => {
     const changed = (stdout: string): string => /^changed: .*$/m.exec(stdout)?.[0] ?? stdout
     const decided = 'changed: step 3, what the model decides: refund(order_id: "A-100", amount: 25) → refund('
     const part = await fork('first', '--step', '3', '--decide', 'refund(amount=10)')
@@ -366,7 +376,7 @@ describe('harvest fork', () => {
     expect(debug.code).toBe(1)
   })
 
-  it('of the prompt of the debugger is made once, and again with --no-cache', async () => {
+  it('of the prompt of the debugger is made once, and again with --no-cache', { tags: 'thorough' }, async () => {
     const askedBy = async (...more: readonly string[]): Promise<number> => {
       const asked = desk.asked.length
       const line = ['what_if 2 result.total=31 --live --cross-version', ...more].join(' ')
@@ -380,7 +390,9 @@ describe('harvest fork', () => {
     expect(await askedBy('--no-cache')).toBe(once)
   })
 
-  it('of the prompt of the debugger is refused for what fork refuses, with lines to type there', async () => {
+  it('of the prompt of the debugger is refused for what fork refuses, with lines to type there', {
+    tags: 'thorough',
+  }, async () => {
     const debug = async (script: readonly string[]) =>
       harvest(['debug', 'first', '-x', script.join('; ')], { cwd, env: { DESK_URL: desk.url } })
     const asked = desk.asked.length
@@ -451,7 +463,9 @@ describe('harvest fork', () => {
     expect(enough.code).toBe(0)
   })
 
-  it('of the prompt of the debugger without a change is refused with one of the step that was typed, which works', async () => {
+  it('of the prompt of the debugger without a change is refused with one of the step that was typed, which works', {
+    tags: 'thorough',
+  }, async () => {
     const debug = async (line: string) => harvest(['debug', 'first', '-x', line], { cwd, env: { DESK_URL: desk.url } })
     const typed = ['what_if 2 --runs 2', 'branch 4', 'what_if 3 --live --cross-version', 'what_if']
     const lines = await Promise.all(
@@ -468,7 +482,7 @@ describe('harvest fork', () => {
     expect([0, 1]).toContain(followed.code)
   })
 
-  it('of the prompt of the debugger runs the agent that is debugged', async () => {
+  it('of the prompt of the debugger runs the agent that is debugged', { tags: 'thorough' }, async () => {
     const asked = async (script: string, ...args: readonly string[]) =>
       harvest(['debug', 'paid', '--json', '-x', script, ...args], { cwd })
     const own = await asked('what_if 1 result.amount=30')
@@ -481,7 +495,7 @@ describe('harvest fork', () => {
     expect(module.stdout).toContain('forks run an agent of the Vitest config, and this one is ./src/payer.ts#cautious')
   })
 
-  it.skipIf(!hasTerminal)('of the prompt of the debugger ends with whoever leaves', async () => {
+  it.skipIf(!hasTerminal)('of the prompt of the debugger ends with whoever leaves', { tags: 'thorough' }, async () => {
     const command = `'${process.execPath}' '${built('cli/main.js')}' debug paid`
     const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
     const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd, env: Object.fromEntries(own) })
@@ -500,6 +514,7 @@ describe('harvest fork', () => {
 
   it.skipIf(!hasTerminal)(
     'of the prompt of the debugger ends with Ctrl-C, which says what was known, does nothing typed behind it, and keeps the prompt',
+    { tags: 'thorough' },
     async () => {
       const command = `'${process.execPath}' '${built('cli/main.js')}' debug first --live --cross-version`
       const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|FORCE_COLOR|CI$)/.test(name))
@@ -532,7 +547,9 @@ describe('harvest fork', () => {
     },
   )
 
-  it('of the debugger, ended in its middle, says which of its forks were made and how they ended', async () => {
+  it('of the debugger, ended in its middle, says which of its forks were made and how they ended', {
+    tags: 'thorough',
+  }, async () => {
     rmSync(join(cwd, 'began'), { force: true })
     const line = 'what_if 1 result.amount=30 result.amount=99 --parallel 1; first'
     const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
@@ -559,7 +576,7 @@ describe('harvest fork', () => {
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
 
-  it('grades by the function its case names, unless --ok or --bad is given', async () => {
+  it('grades by the function its case names, unless --ok or --bad is given', { tags: 'thorough' }, async () => {
     const golden = join(cwd, 'recordings/golden')
     mkdirSync(golden, { recursive: true })
     const paid = tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } })
@@ -583,7 +600,9 @@ describe('harvest fork', () => {
     rmSync(golden, { recursive: true })
   })
 
-  it('pays the calls of a function that asks a model from its budget, which has to be allowed, and says what they were', async () => {
+  it('pays the calls of a function that asks a model from its budget, which has to be allowed, and says what they were', {
+    tags: 'thorough',
+  }, async () => {
     const golden = join(cwd, 'recordings/golden')
     mkdirSync(golden, { recursive: true })
     writeFileSync(
@@ -639,7 +658,7 @@ describe('harvest fork', () => {
     rmSync(golden, { recursive: true })
   })
 
-  it('what a tape holds goes with it: its forks are forgotten when it is removed', async () => {
+  it('what a tape holds goes with it: its forks are forgotten when it is removed', { tags: 'thorough' }, async () => {
     const kept = join(cwd, inbox, '.forks')
     writeFileSync(join(cwd, inbox, 'gone.tape.jsonl'), tapeText('gone', { agent: 'payer', input: { order_id: 'A-1' } }))
     mkdirSync(join(kept, 'gone'), { recursive: true })
@@ -649,7 +668,7 @@ describe('harvest fork', () => {
     expect(readdirSync(kept)).toEqual(before.filter((name) => name !== 'gone'))
   })
 
-  it('what the tape cannot answer is not guessed: nothing is judged, exit code 1', async () => {
+  it('what the tape cannot answer is not guessed: nothing is judged, exit code 1', { tags: 'thorough' }, async () => {
     const { code, stdout } = await fork('first', '--step', '2', '--set', 'result.total=30')
     expect(stdout).toContain('not judged')
     expect(stdout).toContain('HARVEST_NOT_RECORDED')
@@ -657,7 +676,9 @@ describe('harvest fork', () => {
     expect(code).toBe(1)
   })
 
-  it('a fork that leaves its tape goes on with the answers of another run where one leads it to its end, which was tried', async () => {
+  it('a fork that leaves its tape goes on with the answers of another run where one leads it to its end, which was tried', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = (messages) => {
       const call = usual(messages)
       return messages.length === 4 ? { tool: 'refund', args: { order_id: 'A-100', amount: 10 } } : call
@@ -687,7 +708,9 @@ describe('harvest fork', () => {
     ])
   })
 
-  it('an agent that throws before it asks anything, as without its key, says nothing and is not kept', async () => {
+  it('an agent that throws before it asks anything, as without its key, says nothing and is not kept', {
+    tags: 'thorough',
+  }, async () => {
     const args = ['fork', 'first', '--step', '2', '--live']
     const { code, stderr } = await harvest(args, { cwd, env: { DESK_URL: 'no address', CI: '' } })
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('HARVEST_CONTROL') as string })
@@ -725,7 +748,7 @@ describe('harvest fork', () => {
     expect(code).toBe(0)
   })
 
-  it('of a step that was resampled, --critical says what the model decided', async () => {
+  it('of a step that was resampled, --critical says what the model decided', { tags: 'thorough' }, async () => {
     desk.decide = (messages) => {
       const call = usual(messages)
       const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
@@ -751,7 +774,7 @@ describe('harvest fork', () => {
     expect(stdout).not.toContain('best alternative')
   })
 
-  it('--json names tapes from the project, however they were named', async () => {
+  it('--json names tapes from the project, however they were named', { tags: 'thorough' }, async () => {
     const file = 'recordings/inbox/paid.tape.jsonl'
     for (const name of ['paid', file, join(cwd, file)]) {
       const change = ['--step', '1', '--result', '{"amount":600}', '--tail', name]
@@ -764,14 +787,14 @@ describe('harvest fork', () => {
       })
   })
 
-  it('a decision on the answer of a tool leads to the step of its model', async () => {
+  it('a decision on the answer of a tool leads to the step of its model', { tags: 'thorough' }, async () => {
     const refused = await fork('first', '--step', '4', '--decide', 'refund(amount=10)')
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('models decide at steps 1, 3 and 5')])
     const next = printed(refused.stderr, 'models decide at')
     expect((await fork(...next.slice(1))).stdout).toContain('changed: step 3')
   })
 
-  it('--critical with nothing that grades proposes to say what is right', async () => {
+  it('--critical with nothing that grades proposes to say what is right', { tags: 'thorough' }, async () => {
     const ends = await fork('first', '--critical', '--tail', 'donor')
     const graded = printed(ends.stderr, 'to say what would be right', { '<right>': 'refund(*)' })
     expect((await fork(...graded.slice(1))).stdout).toContain('graded by --ok refund(*); the recorded run is ok')
@@ -818,7 +841,7 @@ describe('harvest fork', () => {
     ['a tail that is not there', ['first', '--step', '1', '--tail', 'frist'], 'Invalid --tail', 2],
     ['a change and --critical', ['first', '--critical', '--step', '1'], 'exclude each other', 2],
     ['code that was not recorded, live', ['paid', '--step', '1', '--live'], 'HARVEST_CROSS_VERSION', 4],
-  ])('%s is refused', async (_, args, message, exitCode) => {
+  ])('%s is refused', { tags: 'thorough' }, async (_, args, message, exitCode) => {
     const { code, stdout, stderr } = await inProcess(['fork', ...args, '--dir', join(cwd, 'recordings')])
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' })

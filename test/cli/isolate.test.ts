@@ -158,7 +158,9 @@ describe('npx vitest-harvest isolate', () => {
     expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/^code: /)])
   })
 
-  it('prints each arm with its interval and cost, and asks before tools run for real', async () => {
+  it('prints each arm with its interval and cost, and asks before tools run for real', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stdout, stderr } = await ask('blame', 'data', '--isolate', ...right, '--live', '--max-cost', '1')
     expect(stderr).toContain('so a wrong answer of theirs cannot be told from wrong code.')
     expect(stderr).toContain('--ok refunded=25 --live --max-cost 1 --tools live')
@@ -186,7 +188,7 @@ describe('npx vitest-harvest isolate', () => {
     expect([cured.code, cured.stdout]).toEqual([0, expect.stringMatching(/^data: /)])
   })
 
-  it('a limit of time that left no room leads on to the verdict', async () => {
+  it('a limit of time that left no room leads on to the verdict', { tags: 'thorough' }, async () => {
     const stopped = await ask('isolate', 'code', ...asked, '--max-time', '1ms', '--no-cache')
     expect([stopped.code, stopped.stdout]).toEqual([1, expect.stringContaining('stopped by the limit of time')])
     const on = printed(stopped.stdout, 'to go on, with all runs so far')
@@ -196,7 +198,9 @@ describe('npx vitest-harvest isolate', () => {
     expect((await ask(...on.slice(0, on.length - kept.length))).stdout).toMatch(/^code: /)
   })
 
-  it('an effect that is too small leads to a larger one, and runs that nobody could grade to new ones', async () => {
+  it('an effect that is too small leads to a larger one, and runs that nobody could grade to new ones', {
+    tags: 'thorough',
+  }, async () => {
     // So often that it is neither here nor there.
     isRight = (number) => number % 4 === 0
     const open = await ask('isolate', 'sampling', ...asked.slice(0, -1), '0.45', '--no-cache')
@@ -224,7 +228,7 @@ describe('npx vitest-harvest isolate', () => {
     expect((await ask(...again)).stdout).toMatch(/^sampling: /)
   })
 
-  it('runs of which an oracle cannot say anything are made again once it can', async () => {
+  it('runs of which an oracle cannot say anything are made again once it can', { tags: 'thorough' }, async () => {
     const graded = ['--oracle', './src/grade.ts#grade', ...asked.slice(right.length), '--no-cache']
     const open = await ask('isolate', 'sampling', ...graded)
     expect([open.code, open.stdout], open.stderr).toEqual([1, expect.stringContaining('cannot say')])
@@ -234,7 +238,9 @@ describe('npx vitest-harvest isolate', () => {
     expect((await ask(...again)).stdout).toMatch(/^sampling: /)
   })
 
-  it('Ctrl-C ends it with how many runs had ended until then and what they used, and how to go on', async () => {
+  it('Ctrl-C ends it with how many runs had ended until then and what they used, and how to go on', {
+    tags: 'thorough',
+  }, async () => {
     const words = ['isolate', 'sampling', ...asked, '--parallel', '1', '--no-cache']
     const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
       cwd,
@@ -254,7 +260,9 @@ describe('npx vitest-harvest isolate', () => {
     expect(printed(said, 'to go on')).toEqual(['blame', '--isolate', ...words.slice(1, -1)])
   })
 
-  it('says with --dry-run which runs it would make and what they cost, and asks nobody', async () => {
+  it('says with --dry-run which runs it would make and what they cost, and asks nobody', {
+    tags: 'thorough',
+  }, async () => {
     const asked = desk.asked.length
     const refunds = ['isolate', 'data', ...right, '--tools', 'live', '--dry-run'] as const
     const { code, stdout, stderr: refused } = await ask(...refunds)

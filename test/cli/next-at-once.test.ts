@@ -54,7 +54,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     await desk.close()
   })
 
-  it('a fork whose decision was edited needs models and tools: both are said at once, and that is judged', async () => {
+  it('a fork whose decision was edited needs models and tools: both are said at once, and that is judged', {
+    tags: 'thorough',
+  }, async () => {
     const edited = await run('fork', 'bad', '--step', '3', '--edit', 's/2500/10/')
     expect(edited.code).toBe(1)
     expect(edited.stdout).not.toContain('to continue with live models')
@@ -65,7 +67,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(printed(told.stdout, 'if they decide on other calls')).toEqual([...live, '--tools', 'live'])
   })
 
-  it('a fork that leaves its tape is graded by the calls it made, as in blame, in both spellings of a call', async () => {
+  it('a fork that leaves its tape is graded by the calls it made, as in blame, in both spellings of a call', {
+    tags: 'thorough',
+  }, async () => {
     for (const ok of ['refund(amount: 25)', 'refund(amount=25)']) {
       const { code, stdout } = await run('fork', 'bad', '--step', '3', '--live', '--ok', ok)
       expect(stdout).toContain(`graded by --ok ${ok}: 1 ok by calls made before they left the tape`)
@@ -108,7 +112,7 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(printed(stdout, 'to let it go on where it differs').slice(-2)).toEqual(['--step', '1'])
   })
 
-  it('a model that cannot be asked: one count of its forks, and what to see to', async () => {
+  it('a model that cannot be asked: one count of its forks, and what to see to', { tags: 'thorough' }, async () => {
     const blame = ['blame', 'bad', '--ok', 'refund(amount: 25)', '--live', '--max-cost', '1', '--parallel', '1']
     desk.decide = () => ({ status: 401 })
     const { stdout } = await run(...blame)
@@ -129,14 +133,14 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(await worked(again)).toContain('decided the outcome')
   })
 
-  it('an unchanged run that takes longer than one run may: more time', async () => {
+  it('an unchanged run that takes longer than one run may: more time', { tags: 'thorough' }, async () => {
     const blame = ['blame', 'bad', '--ok', 'refund(amount: 25)', '--dry-run', '--timeout', '1ms']
     const { code, stderr } = await run(...blame)
     expect([code, stderr]).toEqual([1, expect.stringContaining('The control run had not ended when its time was up')])
     expect(await worked(printed(stderr, 'with more time'))).toContain('nothing was spent')
   })
 
-  it('a model that does not answer in time: more time', async () => {
+  it('a model that does not answer in time: more time', { tags: 'thorough' }, async () => {
     const blame = ['blame', 'bad', '--ok', 'refund(amount: 25)', '--live', '--max-runs', '1', '--timeout', '8s']
     desk.decide = () => undefined
     const { stdout } = await run(...blame, '--no-cache')
@@ -148,7 +152,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(printed(stdout, 'if the model needs more time')).toEqual([...blame.slice(0, -2), '--timeout', '40s'])
   })
 
-  it('a dry run without the cache changes nothing: the forks of earlier sessions still count', async () => {
+  it('a dry run without the cache changes nothing: the forks of earlier sessions still count', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(cwd, 'recordings/inbox/.forks/bad/blame.jsonl')
     const before = readFileSync(file, 'utf8')
     expect(before.length).toBeGreaterThan(0)
@@ -172,7 +178,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(stderr).not.toContain('tr33house')
   })
 
-  it('a changed prompt of an incident: the case that is made of it is known bad, and can be forked', async () => {
+  it('a changed prompt of an incident: the case that is made of it is known bad, and can be forked', {
+    tags: 'thorough',
+  }, async () => {
     const code = readFileSync(file(), 'utf8')
     writeFileSync(file(), code.replace('Look it up first.', 'Look it up first, always.'))
     const fork = ['fork', 'bad', '--step', '3', '--say', 'No.'] as const
@@ -195,7 +203,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     git('commit', '--quiet', '-m', 'always')
   })
 
-  it('a replay that is unproven leads to a case where there is none, and to its acceptance where there is one', async () => {
+  it('a replay that is unproven leads to a case where there is none, and to its acceptance where there is one', {
+    tags: 'thorough',
+  }, async () => {
     for (const exact of [[], ['--exact']]) {
       const { code, stdout, stderr } = await run('replay', 'thrown', ...exact)
       expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('HARVEST_UNPROVEN')])
@@ -261,7 +271,7 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(git('status', '--short')).toBe('')
   })
 
-  it('what only differs is shown by the command that is printed for it', async () => {
+  it('what only differs is shown by the command that is printed for it', { tags: 'thorough' }, async () => {
     const code = readFileSync(file(), 'utf8')
     writeFileSync(
       file(),
@@ -291,7 +301,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect((await run('show', 'incident', '--replay')).stdout).not.toContain('HARVEST_')
   })
 
-  it('functions of tools are offered once they are written, and not after a success', async () => {
+  it('functions of tools are offered once they are written, and not after a success', {
+    tags: 'thorough',
+  }, async () => {
     const rerun = ['rerun', 'incident', '--live', '--runs', '2', '--cross-version'] as const
     const failed = await run(...rerun, '--ok', 'answer~25')
     const offered = printed(failed.stdout, 'to answer unrecorded calls, once a file such as test/tools.ts')
@@ -307,7 +319,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(await worked([...rerun, '--ok', 'refund(amount: 25)'])).not.toContain('→')
   })
 
-  it('two proofs side by side ask git for the code, and neither takes that for what the agent of the other does', async () => {
+  it('two proofs side by side ask git for the code, and neither takes that for what the agent of the other does', {
+    tags: 'thorough',
+  }, async () => {
     await recordDesk(cwd, desk, 'again', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
     await worked(['promote', 'again', '--as', 'second'])
     const code = readFileSync(file(), 'utf8')

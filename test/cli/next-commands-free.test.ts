@@ -233,7 +233,9 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(readFileSync(join(cwd, 'response.bin'), 'utf8')).toContain('refund')
   })
 
-  it('of fork and patch: an answer that cannot be edited like this is replaced as a whole', async () => {
+  it('of fork and patch: an answer that cannot be edited like this is replaced as a whole', {
+    tags: 'thorough',
+  }, async () => {
     const fork = (step: string, ...change: readonly string[]) => ['fork', 'odd', ...inDir, '--step', step, ...change]
     const patch = (step: string, change: string) => ['patch', 'odd', ...inDir, '--step', step, '--set', change]
     const json = ['--json-patch', 'patch.json']
@@ -269,7 +271,9 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(readFileSync(join(cwd, 'response.bin'), 'utf8')).toContain('[DONE]')
   })
 
-  it('of blame and replay: an agent that was named and did not make the run leads to the one that did', async () => {
+  it('of blame and replay: an agent that was named and did not make the run leads to the one that did', {
+    tags: 'thorough',
+  }, async () => {
     const blame = ['blame', 'the run', ...inDir, '--ok', 'refund(amount: 2500)', '--cross-version', '--dry-run']
     const [refused] = answers([...blame, '--agent', 'odd'])
     expect(refused?.stderr).toContain('odd, but the run is of desk')
@@ -300,7 +304,9 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(replayedAs).toMatchObject({ code: 1, stderr: expect.not.stringContaining('whose run it is') as string })
   })
 
-  it('of check: an inbox that was staged is unstaged and ignored, in whichever folder it is and from wherever it is typed', () => {
+  it('of check: an inbox that was staged is unstaged and ignored, in whichever folder it is and from wherever it is typed', {
+    tags: 'thorough',
+  }, () => {
     const git = (...args: readonly string[]): string =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
     git('init', '--quiet')

@@ -109,7 +109,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     await desk.close()
   })
 
-  it('of blame: nobody said what is right, or named a function that is not there', async () => {
+  it('of blame: nobody said what is right, or named a function that is not there', { tags: 'thorough' }, async () => {
     const none = await refused(['blame', 'bad', '--dry-run'], 'HARVEST_ORACLE_MISSING')
     const mistyped = printed(none, 'to grade runs by a function', { '<file#export>': './src/oracle.ts#isRihgt' })
     const wrong = await refused(mistyped, 'HARVEST_ORACLE_EXPORT')
@@ -128,7 +128,9 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(await worked(named)).toContain('is graded bad')
   })
 
-  it('of blame: a run that has nothing to resample, to change or to repair costs nothing', async () => {
+  it('of blame: a run that has nothing to resample, to change or to repair costs nothing', {
+    tags: 'thorough',
+  }, async () => {
     const asked = desk.asked.length
     for (const more of [['--live'], ['--repairs', '--reference', 'good', '--dry-run']]) {
       const empty = await refused(['blame', 'still', '--ok', 'answer~25 EUR', ...more], 'HARVEST_BLAME_NO_STEPS')
@@ -148,7 +150,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(desk.asked.length).toBe(asked)
   })
 
-  it('of blame: where no model is asked, a good run shows which answer decided', async () => {
+  it('of blame: where no model is asked, a good run shows which answer decided', { tags: 'thorough' }, async () => {
     const blame = ['blame', 'few', '--ok', 'total=30', '--live']
     const answered = await run(blame)
     // A good run of the same input is in the inbox.
@@ -194,7 +196,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(await worked(printed(doubted.stdout, 'to see what a run that passes does'))).toContain('count(')
   })
 
-  it('of blame: a run that ends otherwise each time is no start', async () => {
+  it('of blame: a run that ends otherwise each time is no start', { tags: 'thorough' }, async () => {
     const before = await refused(
       ['blame', 'heap', '--ok', 'refund(amount: 25)', '--dry-run'],
       'HARVEST_BLAME_PREFLIGHT',
@@ -205,7 +207,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(shown.stdout).toContain('heap')
   })
 
-  it('of blame: a small effect is certified with more runs, and those so far count', async () => {
+  it('of blame: a small effect is certified with more runs, and those so far count', { tags: 'thorough' }, async () => {
     let n = 0
     desk.decide = (messages) => {
       const isRefund = messages.filter(({ role }) => role === 'tool').length === 1
@@ -231,7 +233,9 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     desk.decide = usual
   })
 
-  it('of blame: forks that diverge from their tape lead to doctor, and to runs one at a time', async () => {
+  it('of blame: forks that diverge from their tape lead to doctor, and to runs one at a time', {
+    tags: 'thorough',
+  }, async () => {
     const blame = ['blame', 'moody', '--ok', 'refund(amount: 25)', '--live', '--max-runs', '16', '--tools', 'live']
     const lost = await run(blame)
     expect(lost).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Undecidable: /) as string })
@@ -242,7 +246,9 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(alone.stdout).not.toContain('if runs that are under way')
   })
 
-  it('of blame: too many forks leave the tape, and a call, a good run or real tools grade them', async () => {
+  it('of blame: too many forks leave the tape, and a call, a good run or real tools grade them', {
+    tags: 'thorough',
+  }, async () => {
     let n = 0
     desk.decide = (messages) => {
       const isFirst = !messages.some(({ role }) => role === 'tool')
@@ -269,7 +275,9 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     desk.decide = usual
   })
 
-  it('of fork: a call that nobody answered, a branch that is kept, a step that is not there', async () => {
+  it('of fork: a call that nobody answered, a branch that is kept, a step that is not there', {
+    tags: 'thorough',
+  }, async () => {
     const decide = ['fork', 'bad', '--step', '3', '--decide', 'refund(order_id=A-100, amount=30)']
     const unknown = await run(decide)
     expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining('no fork could be judged') as string })
@@ -292,7 +300,9 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(await worked(right)).toContain('fine: same')
   })
 
-  it('of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown', async () => {
+  it('of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown', {
+    tags: 'thorough',
+  }, async () => {
     const change = (from: string, to: string): void => writeFileSync(file(), code.replace(from, to))
     const fork = ['fork', 'good', '--step', '3', '--say', 'No.', '--dir', 'recordings']
     change('Look it up first.', 'Look it up first, always.')

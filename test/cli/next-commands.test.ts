@@ -63,7 +63,9 @@ describe('whoever follows the messages of blame', () => {
     return answers.map(({ stderr }) => stderr)
   }
 
-  it('with a mistyped name comes to the verdict, and from there to the test and to what else was necessary', async () => {
+  it('with a mistyped name comes to the verdict, and from there to the test and to what else was necessary', {
+    tags: 'thorough',
+  }, async () => {
     const mistyped = [
       ['blame', 'bad', '--ok', 'refnud(amount: 25)'],
       ['blame', 'bad', '--ok', 'refund(amont: 25)'],
@@ -126,7 +128,9 @@ describe('whoever follows the messages of blame', () => {
     expect(Number(printed(cost.stdout, 'to ask the models').at(-1))).toBeGreaterThan(0.01)
   })
 
-  it('with runs that would leave the tape is told so before anything is spent, and how they are graded', async () => {
+  it('with runs that would leave the tape is told so before anything is spent, and how they are graded', {
+    tags: 'thorough',
+  }, async () => {
     const typed = ['blame', 'bad', '--ok', 'answer~25 EUR', '--dry-run']
     const { code, stderr, stdout } = await run(typed)
     expect({ code, isFree: stdout.includes('nothing was spent') }).toEqual({ code: 0, isFree: true })
@@ -161,7 +165,9 @@ describe('whoever follows the messages of blame', () => {
     writeFileSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), good)
   })
 
-  it('with an oracle that calls nothing ok any more comes to a call that is right, or starts again', async () => {
+  it('with an oracle that calls nothing ok any more comes to a call that is right, or starts again', {
+    tags: 'thorough',
+  }, async () => {
     const link = join(cwd, 'recordings/inbox/up')
     const set = (target: string): void => {
       rmSync(link, { force: true })
@@ -190,7 +196,9 @@ describe('whoever follows the messages of blame', () => {
     expect((await run(typed)).stdout).toContain('decided the outcome')
   })
 
-  it('with an oracle that disagrees with itself, or a run that went well, comes to what can be asked', async () => {
+  it('with an oracle that disagrees with itself, or a run that went well, comes to what can be asked', {
+    tags: 'thorough',
+  }, async () => {
     const flaky = ['blame', 'bad', '--oracle', './src/oracle.ts#isRight', '--dry-run']
     const disagrees = await run(flaky)
     expect(disagrees).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_FLAKY') as string })
@@ -212,7 +220,9 @@ describe('whoever follows the messages of blame', () => {
     expect(await run(bad)).toMatchObject({ code: 0, stdout: expect.stringContaining('is graded bad') as string })
   })
 
-  it('of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run', async () => {
+  it('of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run', {
+    tags: 'thorough',
+  }, async () => {
     const mistyped = [
       ['fork', 'bad', '--step', '3', '--say', 'No.', '--ok', 'refnud(amount: 25)'],
       ['fork', 'bad', '--critical', '--ok', 'refund(amont: 25)'],
@@ -260,7 +270,9 @@ describe('whoever follows the messages of blame', () => {
     expect(printed(strict.stdout, 'to ask the models')).toEqual(fork)
   })
 
-  it('with a model without a price, a limit that was reached and code that changed comes to the verdict', async () => {
+  it('with a model without a price, a limit that was reached and code that changed comes to the verdict', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(cwd, 'src/desk.ts')
     const code = readFileSync(file, 'utf8')
     writeFileSync(file, code.replace("'gpt-4o'", "'desk-1'"))

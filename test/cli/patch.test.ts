@@ -64,7 +64,7 @@ describe('harvest patch', () => {
   })
   const patch = (...args: string[]) => harvest(['patch', ...args], { cwd, env: { DESK_URL: desk.url, CI: '1' } })
 
-  it('what was perhaps mistyped is said with the line that works', async () => {
+  it('what was perhaps mistyped is said with the line that works', { tags: 'thorough' }, async () => {
     const type = (...words: readonly string[]) => harvest(words, { cwd, env: { DESK_URL: desk.url } })
     const text = await patch('paid', '--step', '1', '--set', 'result.amount="600"')
     expect(text.stderr).toContain('result.amount was a number, and is set to a string\n')
@@ -128,7 +128,9 @@ describe('harvest patch', () => {
     expect(code).toBe(1)
   })
 
-  it('from undecided the printed commands lead to live models, refused for other code, and to how often it survives', async () => {
+  it('from undecided the printed commands lead to live models, refused for other code, and to how often it survives', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = usual
     const recordings = "it's recs"
     mkdirSync(join(cwd, recordings, 'inbox'), { recursive: true })
@@ -169,7 +171,9 @@ describe('harvest patch', () => {
     expect(code).toBe(1)
   })
 
-  it('what a model said is not changed where models are asked for real: the printed fork keeps the run up to it', async () => {
+  it('what a model said is not changed where models are asked for real: the printed fork keeps the run up to it', {
+    tags: 'thorough',
+  }, async () => {
     const words = ['first', '--step', '5', '--set', 'body.choices.0.message.content=Done.']
     const asked = desk.asked.length
     const refused = await patch(...words, '--live')
@@ -189,7 +193,9 @@ describe('harvest patch', () => {
     expect((await patch(...printed(refused.stderr, 'to replay the change from the tape').slice(1))).code).toBe(0)
   })
 
-  it('an agent that keeps state between runs is refused before a model is asked, as by fork and rerun', async () => {
+  it('an agent that keeps state between runs is refused before a model is asked, as by fork and rerun', {
+    tags: 'thorough',
+  }, async () => {
     const before = desk.asked.length
     const promoted = await harvest(['promote', 'kept', '--as', 'keeps', '--unverified'], { cwd })
     expect(promoted).toMatchObject({ code: 0 })
@@ -207,7 +213,9 @@ describe('harvest patch', () => {
     expect(desk.asked).toHaveLength(before)
   })
 
-  it('Ctrl-C prints how the runs ended that were made until then and what they cost, and decides nothing', async () => {
+  it('Ctrl-C prints how the runs ended that were made until then and what they cost, and decides nothing', {
+    tags: 'thorough',
+  }, async () => {
     const input = 'input.text=Refund A-100, please.'
     const words = ['patch', 'first', '--set', input, '--live', '--runs', '4', '--parallel', '1', '--cross-version']
     const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
@@ -241,7 +249,9 @@ describe('harvest patch', () => {
     expect(next).toEqual(['fork', ...args, '--runs', '4', '--tools', 'live'])
   })
 
-  it('a model that cannot be asked is no result, and more runs are offered where none is shown', async () => {
+  it('a model that cannot be asked is no result, and more runs are offered where none is shown', {
+    tags: 'thorough',
+  }, async () => {
     const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--cross-version', '--runs', '2']
     desk.decide = () => ({ status: 401, message: 'Incorrect API key provided' })
     const lost = await patch(...args)

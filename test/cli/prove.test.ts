@@ -124,7 +124,9 @@ describe('harvest test --prove', () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/refund\(.*26\)/)])
   })
 
-  it('leads from a known-bad case that is not bad any more to its fix, and calls that no regression', async () => {
+  it('leads from a known-bad case that is not bad any more to its fix, and calls that no regression', {
+    tags: 'thorough',
+  }, async () => {
     writeFileSync(caseFile(), fresh.replace('expect: pass', 'expect: fail'))
     const right = otherRefund(1)
     desk.decide = (messages, body) => (isChanged(messages) ? right(messages, body) : usual(messages))
@@ -140,7 +142,9 @@ describe('harvest test --prove', () => {
     expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('its models have to be asked')])
   })
 
-  it('refuses a mistyped name in ok and bad of the case before a model is asked, and so do fork and rerun', async () => {
+  it('refuses a mistyped name in ok and bad of the case before a model is asked, and so do fork and rerun', {
+    tags: 'thorough',
+  }, async () => {
     desk.asked.length = 0
     let anyName: readonly string[] = []
     for (const mistyped of [
@@ -172,7 +176,9 @@ describe('harvest test --prove', () => {
     expect((await run(anyName)).stdout).toMatch(/^proven /)
   })
 
-  it('says of runs that nothing on the tape can judge what they asked for, and how to see their end', async () => {
+  it('says of runs that nothing on the tape can judge what they asked for, and how to see their end', {
+    tags: 'thorough',
+  }, async () => {
     writeFileSync(caseFile(), `${fresh.trimEnd()}\nmatch: { tools: { refund: ignore } }\n`)
     const wrong = otherRefund(1)
     desk.decide = (messages, body) => (isChanged(messages) ? wrong(messages, body) : usual(messages))
@@ -189,7 +195,9 @@ describe('harvest test --prove', () => {
     expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/refund +2\/2 [^]*tools for real/)])
   })
 
-  it('calls no agent flaky that is never right, with either question, and leads on: more asks would not prove it', async () => {
+  it('calls no agent flaky that is never right, with either question, and leads on: more asks would not prove it', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = () => 'No.'
     const { code, stdout } = await prove('refund')
     expect([code, stdout]).toEqual([
@@ -202,7 +210,9 @@ describe('harvest test --prove', () => {
     expect(stdout).toContain('→ if you looked and it is meant: npx vitest-harvest accept golden/refund --reason "…"')
   })
 
-  it('a model that cannot be asked proves nothing: it says what its provider said, and goes on from there', async () => {
+  it('a model that cannot be asked proves nothing: it says what its provider said, and goes on from there', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = () => ({ status: 429, message: 'You exceeded your current quota' })
     const { code, stdout } = await prove('refund')
     expect([code, stdout]).toEqual([
@@ -215,7 +225,9 @@ describe('harvest test --prove', () => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
   })
 
-  it('a cache that gives one answer many times proves nothing, and is told as the cause', async () => {
+  it('a cache that gives one answer many times proves nothing, and is told as the cause', {
+    tags: 'thorough',
+  }, async () => {
     desk.idOf = idsOfCache()
     const { code, stdout } = await prove('refund', '--budget', '2', '--parallel', '1')
     const stopped = 'stopped: A model answered from a cache: the answer chatcmpl-'
@@ -226,7 +238,7 @@ describe('harvest test --prove', () => {
     expect(desk.asked.length).toBeLessThanOrEqual(9)
   })
 
-  it('Ctrl-C prints what was known until then, and leaves no one who asks', async () => {
+  it('Ctrl-C prints what was known until then, and leaves no one who asks', { tags: 'thorough' }, async () => {
     const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
       cwd,
       env: { ...process.env, ...allowed, DESK_URL: desk.url },
@@ -249,7 +261,9 @@ describe('harvest test --prove', () => {
     desk.left = 0
   })
 
-  it('with a judge: a limit that is too small leads to a larger one, and what a refused case used is said', async () => {
+  it('with a judge: a limit that is too small leads to a larger one, and what a refused case used is said', {
+    tags: 'thorough',
+  }, async () => {
     writeFileSync(
       join(cwd, 'src/judge.ts'),
       `export const judge = async ({ sideEffects }: any): Promise<boolean> => {
@@ -279,7 +293,7 @@ describe('harvest test --prove', () => {
     expect([proven.code, proven.stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
   })
 
-  it('goes on where it was killed, and counts what was under way as spent', async () => {
+  it('goes on where it was killed, and counts what was under way as spent', { tags: 'thorough' }, async () => {
     const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
       cwd,
       env: { ...process.env, ...allowed, DESK_URL: desk.url },
@@ -315,7 +329,7 @@ describe('harvest test --prove', () => {
     expect(desk.asked.length).toBe(24)
   })
 
-  it('asks nobody without a yes, in CI, or by flags it does not know', async () => {
+  it('asks nobody without a yes, in CI, or by flags it does not know', { tags: 'thorough' }, async () => {
     const silent = await run(['test', '--prove', '--max-cost', '0.004'])
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('HARVEST_PROVE_REFUSED')])
     expect(silent.stderr).toContain('360 model calls, $0.004\n')

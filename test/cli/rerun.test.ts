@@ -104,7 +104,9 @@ describe('harvest rerun', () => {
     expect(rates(stdout).cases[0]?.reasons[0]?.example).toContain('lookup_order({"order_id":"B-7"})')
   })
 
-  it('stops when the budget is used up: those runs are not judged, and no gate is met', async () => {
+  it('stops when the budget is used up: those runs are not judged, and no gate is met', {
+    tags: 'thorough',
+  }, async () => {
     const args = ['rerun', 'refund', '--live', '--runs', '6', '--parallel', '1', '--max-calls', '7', '--cross-version']
     const { code, stdout } = await rerun([...args, '--min-pass-rate', '0.1', '--json'])
     expect(rates(stdout)).toMatchObject({ met: false, cases: [{ runs: 2, passed: 2, notRun: 4 }] })
@@ -118,7 +120,7 @@ describe('harvest rerun', () => {
     [['--max-calls', '7'], 2],
     [['--max-calls', '2'], 0],
     [['--max-cost', '0.002', '--parallel', '16'], 1],
-  ])('no run begins that is not paid to its end: %j', async (limits, runs) => {
+  ])('no run begins that is not paid to its end: %j', { tags: 'thorough' }, async (limits, runs) => {
     const args = ['rerun', 'refund', '--live', '--runs', '20', ...limits, '--cross-version', '--json']
     const { code, stdout } = await rerun(args)
     expect(code).toBe(1)
@@ -127,7 +129,7 @@ describe('harvest rerun', () => {
     expect(rates(stdout).spent.modelCalls).toBe(3 * runs)
   })
 
-  it('runs that need more calls than recorded are fewer, and each of them ends', async () => {
+  it('runs that need more calls than recorded are fewer, and each of them ends', { tags: 'thorough' }, async () => {
     // Each looks the order up twice.
     desk.decide = (messages) => {
       const done = messages.filter(({ role }) => role === 'tool').length
@@ -152,7 +154,7 @@ describe('harvest rerun', () => {
     ['--max-calls', '4'],
     ['--max-tokens', '400'],
     ['--max-cost', '0.0015'],
-  ])('the command that is printed behind %s %s leaves room for all runs', async (limit, few) => {
+  ])('the command that is printed behind %s %s leaves room for all runs', { tags: 'thorough' }, async (limit, few) => {
     const args = ['rerun', 'refund', '--live', '--runs', '2', '--parallel', '1', limit, few, '--cross-version']
     const { code, stdout } = await rerun(args)
     expect(code).toBe(1)
@@ -173,7 +175,7 @@ describe('harvest rerun', () => {
     expect((await rerun(['tapes', 'demote', 'of-a-tape'])).code).toBe(0)
   })
 
-  it('a run that took too long leads to more time', async () => {
+  it('a run that took too long leads to more time', { tags: 'thorough' }, async () => {
     desk.decide = () => undefined
     const args = ['rerun', 'refund', '--live', '--runs', '1', '--timeout', '5s', '--cross-version']
     const late = await rerun(args)
@@ -184,7 +186,9 @@ describe('harvest rerun', () => {
     expect(await rerun(more)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +1\/1 /m) as string })
   })
 
-  it('refuses code that is not the code of the tape, with exit code 4, unless told otherwise', async () => {
+  it('refuses code that is not the code of the tape, with exit code 4, unless told otherwise', {
+    tags: 'thorough',
+  }, async () => {
     // A commit of cases and tapes alone is the same code, and so is none at all.
     git('add', '-A', '-f', 'recordings/golden')
     git('commit', '--quiet', '-m', 'the golden set')
@@ -220,7 +224,7 @@ describe('harvest rerun', () => {
     rmSync(join(cwd, 'src/prompt.txt'))
   })
 
-  it('a known-bad case passes when its agent does not go the recorded way', async () => {
+  it('a known-bad case passes when its agent does not go the recorded way', { tags: 'thorough' }, async () => {
     await recordDesk(cwd, desk, 'second', ['Refund A-100 now.'])
     await rerun(['promote', 'second', '--as', 'bad', '--expect', 'fail', '--tag', 'incident', '--unverified'])
     const again = await rerun(['rerun', '--tag', 'incident', '--live', '--runs', '3', '--cross-version', '--json'])
@@ -245,7 +249,9 @@ describe('harvest rerun', () => {
     expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 0, passed: 0, notRun: 1 }])
   })
 
-  it('a known-bad case that says what is right is graded by that: no run passes for going another way', async () => {
+  it('a known-bad case that says what is right is graded by that: no run passes for going another way', {
+    tags: 'thorough',
+  }, async () => {
     const promoted = await rerun([
       ...['promote', 'first', '--as', 'graded', '--expect', 'fail', '--ok', 'refund(amount: 26)', '--unverified'],
     ])
@@ -259,7 +265,9 @@ describe('harvest rerun', () => {
     expect((await rerun(['tapes', 'demote', 'graded'])).code).toBe(0)
   })
 
-  it('a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed', async () => {
+  it('a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed', {
+    tags: 'thorough',
+  }, async () => {
     const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
     writeFileSync(join(cwd, 'src/desk.ts'), code.replace('JSON.parse(call.function.arguments)', '{ amount: 7 }'))
     const words = ['rerun', 'bad', '--live', '--runs', '1', '--cross-version', '--ok', 'refund(amount: 7)'] as const
@@ -298,7 +306,9 @@ describe('harvest rerun', () => {
     expect(desk.asked.length).toBe(0)
   })
 
-  it('a model that cannot be asked says nothing about the agent: it is not judged, with what its provider said', async () => {
+  it('a model that cannot be asked says nothing about the agent: it is not judged, with what its provider said', {
+    tags: 'thorough',
+  }, async () => {
     const words = ['rerun', 'refund', '--live', '--runs', '2', '--cross-version'] as const
     const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
     desk.decide = () => ({ status: 401, message: 'Incorrect API key provided' })
@@ -331,7 +341,9 @@ describe('harvest rerun', () => {
     expect(printed(keyless.stdout, 'once the key')).toEqual(words)
   })
 
-  it('a run that is answered from a cache of the agent asks no model, and says nothing of one', async () => {
+  it('a run that is answered from a cache of the agent asks no model, and says nothing of one', {
+    tags: 'thorough',
+  }, async () => {
     const words = ['rerun', 'refund', '--live', '--runs', '2', '--cross-version'] as const
     const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
     writeFileSync(join(cwd, 'src/desk.ts'), code.replace('export async function deskAgent(', 'async function ask('))
@@ -364,7 +376,9 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     expect(printed(stdout, 'with no cache of model answers')).toEqual(words)
   })
 
-  it('grades like blame: what went off its tape with the right calls is told, and passes', async () => {
+  it('grades like blame: what went off its tape with the right calls is told, and passes', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = (messages) => {
       const done = messages.filter(({ role }) => role === 'tool').length
       return done === 1 ? { tool: 'refund', args: { order_id: 'A-100', amount: 10 } } : usual(messages)
@@ -425,7 +439,9 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     expect(cases.reduce((sum, { notRun }) => sum + notRun, 0)).toBe(2)
   })
 
-  it('Ctrl-C prints the rates and costs of the runs that ended until then, and that none of them is kept', async () => {
+  it('Ctrl-C prints the rates and costs of the runs that ended until then, and that none of them is kept', {
+    tags: 'thorough',
+  }, async () => {
     const words = [
       built('cli/main.js'),
       'rerun',
@@ -456,7 +472,7 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     expect(desk.asked.length).toBe(7)
   })
 
-  it('that is refused once its function has asked a model says how much that was', async () => {
+  it('that is refused once its function has asked a model says how much that was', { tags: 'thorough' }, async () => {
     writeFileSync(
       join(cwd, 'src/judge.ts'),
       `export const fails = async () => {
@@ -481,7 +497,7 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     ['a tag nobody has', ['rerun', '--live', '--tag', 'nobody'], 'no case has the tag'],
     ['a rate above one', ['rerun', 'refund', '--live', '--min-pass-rate', '80'], 'a number from 0 to 1'],
     ['half a run', ['rerun', 'refund', '--live', '--runs', '1.5'], 'a whole number'],
-  ])('%s: exit code 2, no model is asked', async (_, args, message) => {
+  ])('%s: exit code 2, no model is asked', { tags: 'thorough' }, async (_, args, message) => {
     const { code, stderr } = await rerun(args)
     expect(stderr).toContain(message)
     expect(code).toBe(2)

@@ -158,7 +158,7 @@ describe('a coding agent, over the client of the MCP SDK', () => {
       })
   })
 
-  it('is told to name the agent where it opens the tape', async () => {
+  it('is told to name the agent where it opens the tape', { tags: 'thorough' }, async () => {
     const recorder = createRecorder({ dir })
     const look = tool('look', async () => 'seen')
     await recorder.run({ agent: 'unheard-of', id: 'unheard-of' }, () => look())

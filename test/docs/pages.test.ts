@@ -18,6 +18,32 @@ import { warmLine } from '../support/warm-line.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 const pages = globSync('docs/*.md', { cwd: repository }).sort()
+/** Pages that start many programs, or ask a model many times. */
+const thorough = [
+  ...[
+    'blame',
+    'boundary',
+    'chaos',
+    'databases',
+    'debug',
+    'doctor',
+    'fix',
+    'fork',
+    'import',
+    'incident',
+    'model-upgrade',
+  ],
+  ...[
+    'production',
+    'prompt-change',
+    'proving',
+    'rerun',
+    'troubleshooting',
+    'validate-own-agent',
+    'vitest',
+    'weekly-care',
+  ],
+].map((name) => `docs/${name}.md`)
 
 describe('every code block of the documents runs, and prints what the page says', () => {
   let base = ''
@@ -71,11 +97,18 @@ describe('every code block of the documents runs, and prints what the page says'
     expect(pages.length).toBeGreaterThan(5)
   })
 
-  test.for(pages)('%s, in the project the README leaves', async (page) => {
+  test('the pages that are followed in the thorough tests are there', () => {
+    expect(thorough.filter((page) => !pages.includes(page))).toEqual([])
+  })
+
+  test.for(pages.filter((page) => !thorough.includes(page)))('%s, in the project the README leaves', inProject)
+  test.for(thorough)('%s, in the project the README leaves', { tags: 'thorough' }, inProject)
+
+  async function inProject(page: string): Promise<void> {
     // All at one place: Node finds again there what it compiled for the page before.
     const project = join(base, 'project')
     await rm(project, { recursive: true, force: true })
     copyProject(join(base, 'readme'), project)
     expect(await follow(page, project)).toBe(blocksOf(await readFile(join(repository, page), 'utf8')).length)
-  })
+  }
 })

@@ -107,7 +107,7 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
     expect(cleanReport.tapes.find(({ tape }) => tape === name)).toMatchObject({ asRecorded: true })
   })
 
-  it('nor has one whose variable the Vitest config sets, as the advice says', async () => {
+  it('nor has one whose variable the Vitest config sets, as the advice says', { tags: 'thorough' }, async () => {
     const told = report.findings
       .filter(({ tapes }) => tapes.includes('region-from-environment'))
       .flatMap(({ sources }) => sources.flatMap(({ fix }) => fix))
@@ -145,7 +145,9 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
 })
 
 describe('a variable that changed nothing with the values that were tried', () => {
-  it('is not said to be without effect: the values are named, and how to try another one', async () => {
+  it('is not said to be without effect: the values are named, and how to try another one', {
+    tags: 'thorough',
+  }, async () => {
     const of = cleanReport.tapes.find(({ tape }) => tape === 'long-setting')
     expect(of?.harmless.filter(({ name }) => name.startsWith('process.env'))).toEqual([])
     expect(of?.undecided.find(({ name }) => name.includes('SHOP_NOTE'))?.ways).toEqual(
@@ -197,7 +199,7 @@ ${lines.map((line) => `    ${line},\n`).join('')}  ]
 })
 
 describe('value() around what the advice names', () => {
-  it('makes the run irreproducible no more', async () => {
+  it('makes the run irreproducible no more', { tags: 'thorough' }, async () => {
     const texts: Record<string, string> = {}
     for (const { file = '', line = 0, sources, tapes } of report.findings) {
       const advice = sources.flatMap(({ fix }) => fix).find((one) => one.includes('value('))
@@ -232,7 +234,9 @@ describe('value() around what the advice names', () => {
 })
 
 describe('an answer that changes the process for good', () => {
-  it('is named alone: what is read behind it is not varied, and the tapes behind it are in another process', async () => {
+  it('is named alone: what is read behind it is not varied, and the tapes behind it are in another process', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(project.folder, 'vitest.config.ts')
     const config = readFileSync(file, 'utf8')
     const hello = `import { ask, type Input } from '../ask.ts'
@@ -264,7 +268,7 @@ export async function agent(input: Input): Promise<string> {
 })
 
 describe('harvest doctor without arguments', () => {
-  it('looks over the project and into every case of the golden set', async () => {
+  it('looks over the project and into every case of the golden set', { tags: 'thorough' }, async () => {
     const made = await run(process.execPath, [built('cli/main.js'), 'promote', 'local-hour', '--as', 'greets'], {
       cwd: project.folder,
       env: project.env,
@@ -296,7 +300,7 @@ describe('harvest doctor without arguments', () => {
     `)
   })
 
-  it('says what is wrong with a project, and how to mend it', async () => {
+  it('says what is wrong with a project, and how to mend it', { tags: 'thorough' }, async () => {
     const folder = scratch()
     execFileSync('git', ['init', '--quiet'], { cwd: folder })
     const odd = "it's [here]"

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, onLane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, onLane, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 
-describe.each<Lane>([5, 4])('what a run of Vitest %i is asked for', (lane) => {
+describeLanes('what a run of Vitest %i is asked for', (lane) => {
   const once = onLane(lane, 5)
   let home: Home
   let project: InlineProject
@@ -21,7 +21,9 @@ describe.each<Lane>([5, 4])('what a run of Vitest %i is asked for', (lane) => {
   const updateLine = ({ output }: RunResult) => / Update {2}.*\n.*/.exec(output)?.[0]
   const untouched = () => project.read('recordings/golden/outdated.case.yaml').endsWith('baseline: []\n')
 
-  it('an update of snapshots says that it leaves recordings alone, and how they are updated', async () => {
+  it('an update of snapshots says that it leaves recordings alone, and how they are updated', {
+    tags: 'thorough',
+  }, async () => {
     const asked = [['-u'], ['--update=all'], []]
     const runs: RunResult[] = []
     for (const args of asked) runs.push(await project.run(['run', ...args]))

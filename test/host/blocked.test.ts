@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Lane, onLane, openHome } from './inline.ts'
+import { describeLanes, type Lane, onLane, openHome } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { summaryOf } from './reports.ts'
 
@@ -26,52 +26,63 @@ const config5 = (options: string) => config(options, '', keys.map((key) => `'${k
 const bad = (agent: string, timeout: number) =>
   golden(agent, `timeout: ${timeout}\nbaseline: []\n`, { agent, calls: [] })
 
-// They wait more than they work.
-describe.concurrent.each<Lane>([5, 4])('an agent that blocks its thread, under Vitest %i', (lane) => {
-  // What blocks a thread is seen once; how a worker is ended is Vitest's.
-  it.each([
-    ['forks', 'dozes'],
-    ['threads', 'loop'],
-  ])('meets the time limit of its case in %s: %s', meetsItsLimit)
-  onLane(lane, 5)('meets the time limit of its case in forks: at-import', () => meetsItsLimit('forks', 'at-import'))
-  onLane(lane, 5)('meets the time limit of its case in forks: program', () => meetsItsLimit('forks', 'program'))
+describeLanes(
+  'an agent that blocks its thread, under Vitest %i',
+  (lane) => {
+    // What blocks a thread is seen once; how a worker is ended is Vitest's.
+    it.each([
+      ['forks', 'dozes'],
+      ['threads', 'loop'],
+    ])('meets the time limit of its case in %s: %s', meetsItsLimit)
+    onLane(lane, 5)('meets the time limit of its case in forks: at-import', { tags: 'thorough' }, () =>
+      meetsItsLimit('forks', 'at-import'),
+    )
+    onLane(lane, 5)('meets the time limit of its case in forks: program', { tags: 'thorough' }, () =>
+      meetsItsLimit('forks', 'program'),
+    )
 
-  onLane(lane, 5)(
-    'is not ended for what it stood still, past its time limit and that of the main process',
-    async () => {
+    onLane(lane, 5)(
+      'is not ended for what it stood still, past its time limit and that of the main process',
+      { tags: 'thorough' },
+      async () => {
+        using home = openHome(lane)
+        const project = home.project('starved', {
+          'vitest.config.ts': config5(''),
+          ...refundSources,
+          ...agents,
+          ...golden('starved', 'timeout: 2000\nbaseline: []\n', { agent: 'starved', events: [], returned: 'done' }),
+        })
+        const result = await project.run(['run', '--maxWorkers=1'])
+        expect([result.code, summaryOf(result)]).toEqual([0, expect.stringContaining('1 replayed')])
+      },
+    )
+
+    async function meetsItsLimit(pool: string, agent: string): Promise<void> {
       using home = openHome(lane)
-      const project = home.project('starved', {
-        'vitest.config.ts': config5(''),
+      const project = home.project('blocked', {
+        'vitest.config.ts': config5(`pool: '${pool}'`),
+        'src/plain.test.ts': `import { it } from 'vitest'\nit('is plain', () => {})\n`,
         ...refundSources,
         ...agents,
-        ...golden('starved', 'timeout: 2000\nbaseline: []\n', { agent: 'starved', events: [], returned: 'done' }),
+        // Long enough for a loaded machine to come as far as the loop.
+        ...bad(agent, 4_000),
+        ...golden('other', refundBaseline),
       })
-      const result = await project.run(['run', '--maxWorkers=1'])
-      expect([result.code, summaryOf(result)]).toEqual([0, expect.stringContaining('1 replayed')])
-    },
-  )
+      const { code, output } = await project.run(['run', '--maxWorkers=1'], { env: { CI: 'true' } })
+      expect(code).toBe(1)
+      expect(output).toMatch(
+        new RegExp(`past the time limit[^]* case +golden/${agent}\n[^]*\\(HARVEST_AGENT_TIMEOUT\\)`),
+      )
+      expect(output).toContain('✓ src/plain.test.ts')
+      expect(toldOf(output, 'other')).toBe(true)
+      expect(output).not.toMatch(/HARVEST_CASE_NOT_COLLECTED|delete the case/)
+    }
+  },
+  // They wait more than they work.
+  { concurrent: true },
+)
 
-  async function meetsItsLimit(pool: string, agent: string): Promise<void> {
-    using home = openHome(lane)
-    const project = home.project('blocked', {
-      'vitest.config.ts': config5(`pool: '${pool}'`),
-      'src/plain.test.ts': `import { it } from 'vitest'\nit('is plain', () => {})\n`,
-      ...refundSources,
-      ...agents,
-      // Long enough for a loaded machine to come as far as the loop.
-      ...bad(agent, 4_000),
-      ...golden('other', refundBaseline),
-    })
-    const { code, output } = await project.run(['run', '--maxWorkers=1'], { env: { CI: 'true' } })
-    expect(code).toBe(1)
-    expect(output).toMatch(new RegExp(`past the time limit[^]* case +golden/${agent}\n[^]*\\(HARVEST_AGENT_TIMEOUT\\)`))
-    expect(output).toContain('✓ src/plain.test.ts')
-    expect(toldOf(output, 'other')).toBe(true)
-    expect(output).not.toMatch(/HARVEST_CASE_NOT_COLLECTED|delete the case/)
-  }
-})
-
-describe.each<Lane>([5, 4])('a worker that ends while a case runs, under Vitest %i', (lane) => {
+describeLanes('a worker that ends while a case runs, under Vitest %i', (lane) => {
   it.each(['killed', 'out-of-memory'])('is told as that, with the case: %s', async (agent) => {
     using home = openHome(lane)
     const project = home.project('died', {

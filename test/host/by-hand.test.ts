@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome } from './inline.ts'
+import { describeLanes, type Home, type InlineProject, openHome } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { reported, type ReportedTest, withJson } from './reports.ts'
 
@@ -169,7 +169,7 @@ const next = setImmediate
 ${where}
 `
 
-describe.each<Lane>([5, 4])('tests by hand under Vitest %i', (lane) => {
+describeLanes('tests by hand under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   let tests: ReadonlyMap<string, ReportedTest>

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult, onLane } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, onLane, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { summaryOf } from './reports.ts'
 
@@ -22,7 +22,7 @@ const cases = {
   ),
 }
 
-describe.each<Lane>([5, 4])('a pipeline with Vitest %i', (lane) => {
+describeLanes('a pipeline with Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   let one: RunResult

@@ -1,8 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { type Lane, openHome } from './inline.ts'
+import { expect, it } from 'vitest'
+import { describeLanes, openHome } from './inline.ts'
 import { golden, refundBaseline, refundCalls, refundSources } from './refund.ts'
-
-const lanes: readonly Lane[] = [5, 4]
 
 // Lists the cases whose modules Vite makes. A runner of the user's keeps its place, and then Vitest imports all of them.
 const config = `import { appendFileSync } from 'node:fs'
@@ -21,7 +19,7 @@ const reporters = [
   ...results.map((file) => `--outputFile.${file.replace('.txt', '')}=${file}`),
 ]
 
-describe.each(lanes)('the cases of Vitest %i', (lane) => {
+describeLanes('the cases of Vitest %i', (lane) => {
   it('are told of alike, whether a worker collects them or Vitest imports a module of each', async () => {
     using home = openHome(lane)
     const files = {

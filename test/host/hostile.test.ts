@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { writeCase } from '../../src/cases/index.ts'
 import { HarvestError } from '../../src/errors/index.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult, onLane } from './inline.ts'
+import { describeLanes, type Home, type InlineProject, onLane, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundSources, tapeText } from './refund.ts'
 import { summaryOf } from './reports.ts'
 
@@ -93,7 +93,7 @@ const raw = golden(
   { agent: 'throws' },
 )
 
-describe.each<Lane>([5, 4])('hostile text in cases, tapes and agents under Vitest %i', (lane) => {
+describeLanes('hostile text in cases, tapes and agents under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   let run: RunResult

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { it } from 'vitest'
+import { describe, it } from 'vitest'
 import { linkTree } from '../../scripts/link-tree.ts'
 import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { built } from '../support/built.ts'
@@ -27,8 +27,25 @@ export type Lane = 5 | 4
  * Registers a test of what is our own code on every lane for one of them; on the other there is none, and so none that is
  * skipped. `npm run test:lanes` runs it on both.
  */
-export function onLane(lane: Lane, only: Lane): (name: string, run: () => Promise<void> | void) => void {
-  return lane === only || process.env['HARVEST_EVERY_LANE'] === '1' ? it : () => undefined
+export function onLane(lane: Lane, only: Lane): (name: string, ...how: HowToRun) => void {
+  const isHere = lane === only || process.env['HARVEST_EVERY_LANE'] === '1'
+  return (name, ...how) => {
+    const [options, run] = how.length === 2 ? how : [{}, ...how]
+    if (isHere) it(name, options, run)
+  }
+}
+
+type Run = () => Promise<void> | void
+type HowToRun = [run: Run] | [options: { readonly tags?: 'thorough' }, run: Run]
+
+/** Describes for every version what runs of Vitest do: `%i` in the name is the version. The older one is thorough. */
+export function describeLanes(
+  name: string,
+  suite: (lane: Lane) => void,
+  options: { readonly concurrent?: true } = {},
+): void {
+  describe(name.replace('%i', '5'), options, () => suite(5))
+  describe(name.replace('%i', '4'), { ...options, tags: 'thorough' }, () => suite(4))
 }
 
 const repository = path.resolve(import.meta.dirname, '../..')

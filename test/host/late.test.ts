@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type Lane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 
 const throwing = `const fail = (): never => { throw new TypeError('too late') }\n`
@@ -15,7 +15,7 @@ const agents = {
 }
 const keys = Object.keys(agents).map((file) => file.slice('src/'.length, -'.ts'.length))
 
-describe.each<Lane>([5, 4])('a throw after the agent returned, under Vitest %i', (lane) => {
+describeLanes('a throw after the agent returned, under Vitest %i', (lane) => {
   let home: Home
   let result: RunResult
   beforeAll(async () => {

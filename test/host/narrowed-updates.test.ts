@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, openHome } from './inline.ts'
 import { config, golden, refundSources } from './refund.ts'
 import { reported, withJson } from './reports.ts'
 import { supportSources, supportTape } from './support.ts'
@@ -72,7 +72,7 @@ const refused: readonly (readonly [option: string, args: readonly string[], file
 const fileOf = (id: string) => (id === 'hand' ? byHand : caseFile(id))
 const testOf = (id: string) => (id === 'hand' ? 'by hand' : `golden/${id}`)
 
-describe.each<Lane>([5, 4])('an update of a part of the tests under Vitest %i', (lane) => {
+describeLanes('an update of a part of the tests under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   beforeAll(() => {

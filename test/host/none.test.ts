@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { type Lane, openHome } from './inline.ts'
+import { expect, it } from 'vitest'
+import { describeLanes, openHome } from './inline.ts'
 import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 
 const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
 
-describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (lane) => {
+describeLanes('a run that collected no case, under Vitest %i', (lane) => {
   it('is red in CI where there are cases, also where Vitest lets a run without tests pass', async () => {
     using home = openHome(lane)
     const keptOut = {
@@ -51,7 +51,9 @@ describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (la
     expect(stderr).not.toContain('HARVEST_')
   })
 
-  it('is red where a set-up file or the config skips the cases, and not where an argument of the run does', async () => {
+  it('is red where a set-up file or the config skips the cases, and not where an argument of the run does', {
+    tags: 'thorough',
+  }, async () => {
     using home = openHome(lane)
     const files = {
       ...refundSources,
@@ -85,7 +87,9 @@ describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (la
     for (const { stdout } of results.slice(5)) expect(stdout).not.toContain('Not run')
   })
 
-  it('is red where a case that was asked for by name did not run, also where a run without tests may pass', async () => {
+  it('is red where a case that was asked for by name did not run, also where a run without tests may pass', {
+    tags: 'thorough',
+  }, async () => {
     using home = openHome(lane)
     const files = { ...refundSources, ...golden('one', refundBaseline), 'src/one.test.ts': plain }
     const excluded = home.project('excluded', {

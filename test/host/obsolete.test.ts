@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 
 const ci = { CI: 'true' }
@@ -14,7 +14,7 @@ const leftovers = {
   'recordings/golden/lone.tape.jsonl': tapeText('lone'),
 }
 
-describe.each<Lane>([5, 4])('a golden set that is no longer whole, under Vitest %i', (lane) => {
+describeLanes('a golden set that is no longer whole, under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   let inCi: RunResult

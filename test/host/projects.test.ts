@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type Lane, onLane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, onLane, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 
 const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
@@ -12,7 +12,7 @@ ${imports}
 export default defineConfig({ ${body} })
 `
 
-describe.each<Lane>([5, 4])('the recordings project in a config of Vitest %i', (lane) => {
+describeLanes('the recordings project in a config of Vitest %i', (lane) => {
   const once = onLane(lane, 5)
   let home: Home
   beforeAll(() => {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, onLane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, onLane, openHome, type RunResult } from './inline.ts'
 import { config, refundSources } from './refund.ts'
 import { reported, summaryOf, withJson } from './reports.ts'
 import { supportCase, supportSources, supportTape } from './support.ts'
@@ -31,7 +31,7 @@ function keysOf(project: InlineProject, id: string): readonly string[] {
   return questions.unproven.map(({ key }) => key)
 }
 
-describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
+describeLanes('a changed question under Vitest %i', (lane) => {
   const once = onLane(lane, 5)
   let home: Home
   beforeAll(() => {
@@ -89,122 +89,134 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     )
   })
 
-  once('is accepted once for all cases that have it, and is green until the next edit', async () => {
-    const pins = (id: string): Record<string, string> =>
-      supportCase(id, id.toUpperCase(), 'pins: { commit: 4f2a9c1, models: [gpt-4.1], prompt: sha256-before }\n')
-    const project = home.project('accept-all', { ...sources(), ...pins('a-1'), ...pins('b-1') })
-    raiseLimit(project)
-    await vitest(project)
-    const [key] = keysOf(project, 'a-1')
-    const tapes = () =>
-      project.search('recordings/golden', /./).map((file) => project.read(`recordings/golden/${file}`))
-    const before = tapes()
-    const accepted = await harvest(project, 'accept', '--reason', 'the limit was raised')
-    expect([accepted.code, accepted.output]).toEqual([0, expect.stringContaining(`${key}  accepted`)])
-    // One thing to review: cases and tapes stay as they are.
-    expect(tapes()).toEqual(before)
-    const file = project.read('recordings/accepted.yaml')
-    expect(file).toContain(`key: ${key}\n    what: instructions\n`)
-    expect(file).toContain('reason: the limit was raised')
-    expect(file.match(/key:/g)).toHaveLength(1)
-    const green = await vitest(project)
-    expect([green.code, summaryOf(green)]).toEqual([
-      0,
-      expect.stringContaining('   Accepted  system prompt (2 cases, '),
-    ])
-    expect(summaryOf(green)).toContain('2 replayed')
-    // Accepted in one place, so the cases do not name the prompt of today until their pins are renewed, all at once.
-    expect(accepted.output).toContain(
-      '→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins',
-    )
-    const renewed = await harvest(project, 'test', '--update-recordings=pins')
-    expect([renewed.code, summaryOf(renewed)]).toEqual([0, expect.stringContaining('0 replayed, 2 updated')])
-    for (const id of ['a-1', 'b-1']) {
-      const now = project.read(`recordings/golden/${id}.case.yaml`)
-      expect(now).toMatch(/prompt: sha256-before\n[^]*accepted:\n[^]*prompt: sha256-(?!before)/)
-      // Nothing is asserted less, and nobody approved anything.
-      expect(now).toContain('  - refund(amount, order)')
-      expect(now).not.toContain('approved')
-    }
-    const hash = project.hash()
-    const unchanged = await harvest(project, 'test', '--update-recordings=pins')
-    expect([unchanged.code, project.hash()]).toEqual([0, hash])
-    // Another question is another one, also where one was accepted.
-    project.write('src/prompt.ts', supportSources['src/prompt.ts'])
-    raiseLimit(project, '1000')
-    const again = await vitest(project)
-    expect([again.code, again.output]).toEqual([1, expect.stringContaining('[-100-] {+1000+} EUR')])
-    // The update that removes what is obsolete would accept this as well.
-    expect(again.output).toMatch(
-      /Obsolete {2}accepted for all cases .*: to be removed by an update once the rest is green\n/,
-    )
-    expect(summaryOf(again)).not.toContain('--update-recordings')
-    // The recorded question needs no acceptance.
-    project.write('src/prompt.ts', supportSources['src/prompt.ts'])
-    const back = await vitest(project)
-    expect([back.code, back.output.includes('Accepted')]).toEqual([0, false])
-    expect(back.output).toContain(
-      `accepted for all cases and no longer asked: instructions ${key}: npx vitest-harvest test --update-recordings --reason`,
-    )
-    const updated = await harvest(project, 'test', '--update-recordings', '--reason', 'went back')
-    expect(updated.code).toBe(0)
-    expect(project.read('recordings/accepted.yaml')).not.toContain(String(key))
-  })
+  once(
+    'is accepted once for all cases that have it, and is green until the next edit',
+    { tags: 'thorough' },
+    async () => {
+      const pins = (id: string): Record<string, string> =>
+        supportCase(id, id.toUpperCase(), 'pins: { commit: 4f2a9c1, models: [gpt-4.1], prompt: sha256-before }\n')
+      const project = home.project('accept-all', { ...sources(), ...pins('a-1'), ...pins('b-1') })
+      raiseLimit(project)
+      await vitest(project)
+      const [key] = keysOf(project, 'a-1')
+      const tapes = () =>
+        project.search('recordings/golden', /./).map((file) => project.read(`recordings/golden/${file}`))
+      const before = tapes()
+      const accepted = await harvest(project, 'accept', '--reason', 'the limit was raised')
+      expect([accepted.code, accepted.output]).toEqual([0, expect.stringContaining(`${key}  accepted`)])
+      // One thing to review: cases and tapes stay as they are.
+      expect(tapes()).toEqual(before)
+      const file = project.read('recordings/accepted.yaml')
+      expect(file).toContain(`key: ${key}\n    what: instructions\n`)
+      expect(file).toContain('reason: the limit was raised')
+      expect(file.match(/key:/g)).toHaveLength(1)
+      const green = await vitest(project)
+      expect([green.code, summaryOf(green)]).toEqual([
+        0,
+        expect.stringContaining('   Accepted  system prompt (2 cases, '),
+      ])
+      expect(summaryOf(green)).toContain('2 replayed')
+      // Accepted in one place, so the cases do not name the prompt of today until their pins are renewed, all at once.
+      expect(accepted.output).toContain(
+        '→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins',
+      )
+      const renewed = await harvest(project, 'test', '--update-recordings=pins')
+      expect([renewed.code, summaryOf(renewed)]).toEqual([0, expect.stringContaining('0 replayed, 2 updated')])
+      for (const id of ['a-1', 'b-1']) {
+        const now = project.read(`recordings/golden/${id}.case.yaml`)
+        expect(now).toMatch(/prompt: sha256-before\n[^]*accepted:\n[^]*prompt: sha256-(?!before)/)
+        // Nothing is asserted less, and nobody approved anything.
+        expect(now).toContain('  - refund(amount, order)')
+        expect(now).not.toContain('approved')
+      }
+      const hash = project.hash()
+      const unchanged = await harvest(project, 'test', '--update-recordings=pins')
+      expect([unchanged.code, project.hash()]).toEqual([0, hash])
+      // Another question is another one, also where one was accepted.
+      project.write('src/prompt.ts', supportSources['src/prompt.ts'])
+      raiseLimit(project, '1000')
+      const again = await vitest(project)
+      expect([again.code, again.output]).toEqual([1, expect.stringContaining('[-100-] {+1000+} EUR')])
+      // The update that removes what is obsolete would accept this as well.
+      expect(again.output).toMatch(
+        /Obsolete {2}accepted for all cases .*: to be removed by an update once the rest is green\n/,
+      )
+      expect(summaryOf(again)).not.toContain('--update-recordings')
+      // The recorded question needs no acceptance.
+      project.write('src/prompt.ts', supportSources['src/prompt.ts'])
+      const back = await vitest(project)
+      expect([back.code, back.output.includes('Accepted')]).toEqual([0, false])
+      expect(back.output).toContain(
+        `accepted for all cases and no longer asked: instructions ${key}: npx vitest-harvest test --update-recordings --reason`,
+      )
+      const updated = await harvest(project, 'test', '--update-recordings', '--reason', 'went back')
+      expect(updated.code).toBe(0)
+      expect(project.read('recordings/accepted.yaml')).not.toContain(String(key))
+    },
+  )
 
-  once('of one case is accepted in the case, which is told when nobody asks it any more', async () => {
-    const project = home.project('accept-one', { ...sources(), ...supportCase('a-1') })
-    raiseLimit(project)
-    const accepted = await harvest(project, 'accept', 'a-1', '--reason', 'the limit was raised', '--json')
-    expect(accepted.code).toBe(0)
-    expect(JSON.parse(accepted.stdout)).toMatchObject({
-      unproven: [],
-      accepted: [{ question: { part: 'system prompt' }, names: ['golden/a-1'] }],
-      different: [],
-      written: ['recordings/golden/a-1.case.yaml'],
-    })
-    expect(project.read('recordings/golden/a-1.case.yaml')).toMatch(/\naccepted:\n {2}- key: [\w-]{16}\n/)
-    expect((await vitest(project)).code).toBe(0)
-    project.write('src/prompt.ts', supportSources['src/prompt.ts'])
-    raiseLimit(project, '1000')
-    const other = summaryOf(await vitest(project))
-    expect(other).toContain('no longer asked: 1 (golden/a-1): to be removed by an update once the rest is green')
-    expect(other).not.toContain('--update-recordings')
-    project.write('src/prompt.ts', supportSources['src/prompt.ts'])
-    const back = await vitest(project)
-    expect([back.code, back.output]).toEqual([
-      0,
-      expect.stringContaining('accepted and no longer asked: 1 (golden/a-1)'),
-    ])
-    const [, ...named] =
-      /no longer asked: 1 \(golden\/a-1\): npx vitest-harvest( test \S+)( --update-recordings) --reason "…"/.exec(
-        back.output,
-      ) ?? []
-    await harvest(
-      project,
-      ...named.map((word) => word.trim()).flatMap((word) => word.split(' ')),
-      '--reason',
-      'went back',
-    )
-    expect(project.read('recordings/golden/a-1.case.yaml')).not.toContain('key:')
-  })
+  once(
+    'of one case is accepted in the case, which is told when nobody asks it any more',
+    { tags: 'thorough' },
+    async () => {
+      const project = home.project('accept-one', { ...sources(), ...supportCase('a-1') })
+      raiseLimit(project)
+      const accepted = await harvest(project, 'accept', 'a-1', '--reason', 'the limit was raised', '--json')
+      expect(accepted.code).toBe(0)
+      expect(JSON.parse(accepted.stdout)).toMatchObject({
+        unproven: [],
+        accepted: [{ question: { part: 'system prompt' }, names: ['golden/a-1'] }],
+        different: [],
+        written: ['recordings/golden/a-1.case.yaml'],
+      })
+      expect(project.read('recordings/golden/a-1.case.yaml')).toMatch(/\naccepted:\n {2}- key: [\w-]{16}\n/)
+      expect((await vitest(project)).code).toBe(0)
+      project.write('src/prompt.ts', supportSources['src/prompt.ts'])
+      raiseLimit(project, '1000')
+      const other = summaryOf(await vitest(project))
+      expect(other).toContain('no longer asked: 1 (golden/a-1): to be removed by an update once the rest is green')
+      expect(other).not.toContain('--update-recordings')
+      project.write('src/prompt.ts', supportSources['src/prompt.ts'])
+      const back = await vitest(project)
+      expect([back.code, back.output]).toEqual([
+        0,
+        expect.stringContaining('accepted and no longer asked: 1 (golden/a-1)'),
+      ])
+      const [, ...named] =
+        /no longer asked: 1 \(golden\/a-1\): npx vitest-harvest( test \S+)( --update-recordings) --reason "…"/.exec(
+          back.output,
+        ) ?? []
+      await harvest(
+        project,
+        ...named.map((word) => word.trim()).flatMap((word) => word.split(' ')),
+        '--reason',
+        'went back',
+      )
+      expect(project.read('recordings/golden/a-1.case.yaml')).not.toContain('key:')
+    },
+  )
 
-  once('of data is accepted by its key or in the case that is named, never with others', async () => {
-    const project = home.project('data', { ...sources(), ...supportCase('a-1'), ...supportCase('b-1') })
-    edit(project, 'src/settings.ts', 'Please help with order ', 'Help with order ')
-    const all = await harvest(project, 'accept', '--reason', 'shorter')
-    expect([all.code, all.output]).toEqual([
-      1,
-      expect.stringMatching(/by their key: npx vitest-harvest accept( --change [\w-]+){2} --reason/),
-    ])
-    expect(project.search('recordings', /key:/)).toEqual([])
-    const list = JSON.parse((await harvest(project, 'accept', '--list', '--json')).stdout)
-    expect(list.unproven).toHaveLength(2)
-    expect(list.unproven[0].question).toMatchObject({ class: 'messages', part: 'user message', isData: true })
-    const one = await harvest(project, 'accept', '--change', list.unproven[0].question.key, '--reason', 'shorter')
-    expect(one.output).toContain('accepted')
-    expect((await harvest(project, 'accept', 'a-1', 'b-1', '--reason', 'shorter')).code).toBe(0)
-    expect((await vitest(project)).code).toBe(0)
-  })
+  once(
+    'of data is accepted by its key or in the case that is named, never with others',
+    { tags: 'thorough' },
+    async () => {
+      const project = home.project('data', { ...sources(), ...supportCase('a-1'), ...supportCase('b-1') })
+      edit(project, 'src/settings.ts', 'Please help with order ', 'Help with order ')
+      const all = await harvest(project, 'accept', '--reason', 'shorter')
+      expect([all.code, all.output]).toEqual([
+        1,
+        expect.stringMatching(/by their key: npx vitest-harvest accept( --change [\w-]+){2} --reason/),
+      ])
+      expect(project.search('recordings', /key:/)).toEqual([])
+      const list = JSON.parse((await harvest(project, 'accept', '--list', '--json')).stdout)
+      expect(list.unproven).toHaveLength(2)
+      expect(list.unproven[0].question).toMatchObject({ class: 'messages', part: 'user message', isData: true })
+      const one = await harvest(project, 'accept', '--change', list.unproven[0].question.key, '--reason', 'shorter')
+      expect(one.output).toContain('accepted')
+      expect((await harvest(project, 'accept', 'a-1', 'b-1', '--reason', 'shorter')).code).toBe(0)
+      expect((await vitest(project)).code).toBe(0)
+    },
+  )
 
   once('that lets the agent act otherwise is different, and the change is named beside it', async () => {
     const project = home.project('different', { ...sources(), ...supportCase('a-1') })
@@ -260,6 +272,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
 
   once(
     'that was accepted at the last step is unproven at the first, in cases, a moved one and hand-written tests',
+    { tags: 'thorough' },
     async () => {
       const test = `import { test } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
@@ -320,7 +333,7 @@ test('by hand', async () => {
     expect(reported(project).get('golden/a-1')?.meta.harvest).toMatchObject({ code: 'HARVEST_UNPROVEN' })
   })
 
-  once('is red in a hand-written test too, and accepted there by its key', async () => {
+  once('is red in a hand-written test too, and accepted there by its key', { tags: 'thorough' }, async () => {
     const test = `import { expect, test } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
 import { support } from '../src/support.ts'

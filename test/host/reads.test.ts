@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { type Lane, openHome, type RunResult } from './inline.ts'
+import { expect, it } from 'vitest'
+import { describeLanes, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundAgent, refundBaseline, refundSources } from './refund.ts'
 
 const reading = `import { readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 const system = readFileSync('prompts/system.md', 'utf8')
 ${refundAgent.replace('const order =', "if (!system || !(await readFile('prompts/tone.md', 'utf8'))) return\n  const order =")}`
 
-describe.each<Lane>([5, 4])('files that an agent reads by itself, under Vitest %i', (lane) => {
+describeLanes('files that an agent reads by itself, under Vitest %i', (lane) => {
   it('are named with what to put into deps, and not once they are there', async () => {
     using home = openHome(lane)
     const project = home.project('reads', {

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ReportData } from '../../src/report/view/types.ts'
-import { type Home, type InlineProject, type Lane, onLane, openHome } from './inline.ts'
+import { describeLanes, type Home, type InlineProject, onLane, openHome } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { reported, withJson } from './reports.ts'
 
@@ -21,7 +21,7 @@ const red = golden('red', `${refundBaseline}outcome: { refunded: 26 }\n`)
 const nobody = 65_534
 const other = 'export const amountOf = (order: { amount: number }) => order.amount + 5\n'
 
-describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest $lane', ({ lane }) => {
+describeLanes('a red case on Vitest %i', (lane) => {
   // What is in a report does not depend on Vitest's version.
   const once = onLane(lane, 5)
   let home: Home
@@ -161,6 +161,7 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest 
   // How many are kept, and in whose process, is decided by our own code.
   once(
     'leaves 20 reports and one line where many are red, from files that run beside each other in confined workers',
+    { tags: 'thorough' },
     async () => {
       using home = openHome(lane)
       const ids = Array.from({ length: 300 }, (_, index) => `case-${index}`)

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, openHome, type RunResult } from './inline.ts'
 import { config, golden, orderExchange, refundBaseline, refundSources } from './refund.ts'
 
-const lanes: readonly Lane[] = [5, 4]
-
-describe.each(lanes)('the commands of Vitest %i', (lane) => {
+describeLanes('the commands of Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   beforeAll(() => {
@@ -34,7 +32,7 @@ describe.each(lanes)('the commands of Vitest %i', (lane) => {
     expect([result.code, ran(result)]).toEqual([0, ['alpha', 'beta', 'gamma', 'src/plain.test.ts']])
   })
 
-  it('run the cases of a path, of a line, of a name, of a tag', async () => {
+  it('run the cases of a path, of a line, of a name, of a tag', { tags: 'thorough' }, async () => {
     const results = await Promise.all([
       run('run', 'golden/al'),
       run('run', 'recordings/golden/beta.case.yaml:1'),
@@ -86,7 +84,7 @@ describe.each(lanes)('the commands of Vitest %i', (lane) => {
   })
 })
 
-describe.each(lanes)('the pools of Vitest %i', (lane) => {
+describeLanes('the pools of Vitest %i', (lane) => {
   it.each(['vmThreads', 'vmForks'])('replay in %s, one file after the other in a worker', async (pool) => {
     using home = openHome(lane)
     const sketch = { agent: 'fetches', events: [orderExchange], returned: { amount: 25 } }
@@ -109,7 +107,9 @@ describe.each(lanes)('the pools of Vitest %i', (lane) => {
     expect(code).toBe(0)
   })
 
-  it('give every case the agent fresh, unless the cases of a worker are to share it', async () => {
+  it('give every case the agent fresh, unless the cases of a worker are to share it', {
+    tags: 'thorough',
+  }, async () => {
     using home = openHome(lane)
     const stateful = `import { request } from 'node:http'
 import { tool } from 'vitest-harvest/record'

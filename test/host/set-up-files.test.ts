@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type Lane, onLane, openHome } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, onLane, openHome } from './inline.ts'
 import { config, golden, orderExchange } from './refund.ts'
 import { reported, type ReportedTest, withJson } from './reports.ts'
 
@@ -71,7 +71,7 @@ const withoutVitest = ['a fetch that refuses', 'a fetch that hands on']
 /** What keeps a test by hand from its tape, because it is there before the test file. */
 const before = ['a stub of fetch', 'a fetch that refuses', 'MSW']
 
-describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
+describeLanes('set-up files under Vitest %i', (lane) => {
   const once = onLane(lane, 5)
   let home: Home
   beforeAll(() => {
@@ -139,7 +139,7 @@ describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
     expect(refused).toMatch(/mock +set-up\.ts:4/)
   })
 
-  once('what the message advises makes it green', async () => {
+  once('what the message advises makes it green', { tags: 'thorough' }, async () => {
     for (const name of before) {
       const tests = await run(`import 'vitest-harvest/vitest'\n${setUps[name]}`)
       expect(green(tests)).toEqual([...byHand, ...cases].toSorted())

@@ -77,7 +77,9 @@ it('another one is red until a person accepts it by the command that is printed,
   expect(verify.output).toContain('refund: different; not bit-exact')
 })
 
-it('is compared with the accepted one, and back at the recorded one an update takes it out of the case', async () => {
+it('is compared with the accepted one, and back at the recorded one an update takes it out of the case', {
+  tags: 'thorough',
+}, async () => {
   const other = await run({ SAID: 'Refunded 1000 EUR, sorry.' })
   expect(other).toMatchObject({ code: 1, meta: { code: 'HARVEST_STATES' } })
   expect(other.output).toContain('input.messages[1].content: Refunded [-25-] {+1000+} EUR, sorry.')
@@ -88,7 +90,9 @@ it('is compared with the accepted one, and back at the recorded one an update ta
   expect(await run({})).toMatchObject({ code: 0 })
 })
 
-it('of snapshots is accepted with the input and the calls in one update: one that changed, one that is new', async () => {
+it('of snapshots is accepted with the input and the calls in one update: one that changed, one that is new', {
+  tags: 'thorough',
+}, async () => {
   const now = { ...politer, LOOK: 'no', TOTAL: '30', MORE: 'vip' }
   expect(await run(now)).toMatchObject({ code: 1 })
   expect((await update(now)).output).toContain(`Updated  ${caseFile}`)

@@ -204,7 +204,7 @@ describe('a yes to what tools do', () => {
     expect(output).toContain('npx vitest-harvest test --tools run --yes')
   })
 
-  it('is given by names in the config, and for no other tool', async () => {
+  it('is given by names in the config, and for no other tool', { tags: 'thorough' }, async () => {
     const names = { TOOLS: JSON.stringify({ run: ['price', 'tax'] }) }
     const { red } = await run([], { env: names })
     expect(red).toEqual(['wrong field', 'wrong rounding'])
@@ -230,7 +230,7 @@ describe('a yes to what tools do', () => {
     }
   })
 
-  it.runIf(hasTerminal)('is asked for at a terminal, once, and no is no', async () => {
+  it.runIf(hasTerminal)('is asked for at a terminal, once, and no is no', { tags: 'thorough' }, async () => {
     const answered = async (answer: string) => {
       const words = [process.execPath, project.bin('vitest-harvest'), 'run', '--tools', 'run', 'golden/none']
       const { PATH = '', HOME = '' } = process.env
@@ -263,7 +263,9 @@ describe('a yes to what tools do', () => {
   })
 })
 
-it('in an integration lane the tools ask the named server, and what it answers now is compared', async () => {
+it('in an integration lane the tools ask the named server, and what it answers now is compared', {
+  tags: 'thorough',
+}, async () => {
   const { port } = shop.address() as AddressInfo
   now = { '/rates/USD': { rate: 1.3 } }
   const lane = { TOOLS: JSON.stringify({ run: ['*'], live: [`http://127.0.0.1:${port}`] }) }

@@ -3,13 +3,13 @@ import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
+  describeLanes,
   type Home,
   type InlineProject,
-  type Lane,
+  onLane,
   openHome,
   type RunOptions,
   type RunResult,
-  onLane,
 } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { reported, withJson } from './reports.ts'
@@ -47,7 +47,7 @@ const testOf = (...ids: readonly string[]) =>
 const own = { bin: 'vitest-harvest' } as const
 const unsaid = { HARVEST_UPDATE_REASON: '' }
 
-describe.each<Lane>([5, 4])('updates under Vitest %i', (lane) => {
+describeLanes('updates under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   beforeAll(() => {
@@ -265,7 +265,9 @@ export default () => refund({ order_id: 'B-2' })
     expect(project.hash()).toBe(before)
   })
 
-  it('of a word is of the case of that name: for one more that has it in its path nothing is written', async () => {
+  it('of a word is of the case of that name: for one more that has it in its path nothing is written', {
+    tags: 'thorough',
+  }, async () => {
     const others = {
       ...golden('vip-stale', outdated),
       ...golden('stale-too', `${refundBaseline}outcome: { refunded: 25 }\n`),
@@ -325,7 +327,7 @@ export default () => refund({ order_id: 'B-2' })
     project.write('vitest.config.ts', config)
   })
 
-  it('is not written when somebody stops the run', async () => {
+  it('is not written when somebody stops the run', { tags: 'thorough' }, async () => {
     project.write(
       'src/waits.test.ts',
       `import { it } from 'vitest'\nit('waits', () => { console.log('it waits'); return new Promise(() => {}) }, 60_000)\n`,

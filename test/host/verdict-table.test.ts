@@ -376,7 +376,7 @@ export default class {
 }
 `
 
-describe('an update that is not written is red in every report', () => {
+describe('an update that is not written is red in every report', { tags: 'thorough' }, () => {
   const home = openHome(5)
   const some = scenarios.filter(({ id }) => id === 'outcome' || id === 'instructions')
   const sources = {

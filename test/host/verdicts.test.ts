@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 import { reported, type ReportedTest, summaryOf, withJson } from './reports.ts'
 
@@ -73,7 +73,7 @@ const agents = [
 
 const tampered = (text: string) => text.replace('"amount":25', '"amount":26')
 
-describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
+describeLanes('a case under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
   let run: RunResult

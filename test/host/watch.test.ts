@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { type Lane, openHome } from './inline.ts'
+import { expect, it } from 'vitest'
+import { describeLanes, openHome } from './inline.ts'
 import { amount, config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 
-describe.each<Lane>([5, 4])('watch mode of Vitest %i', (lane) => {
+describeLanes('watch mode of Vitest %i', (lane) => {
   it('runs a case again when its agent, its tape, its text or a prompt changes, and settles after an update', async () => {
     using home = openHome(lane)
     const project = home.project('watch', {
@@ -52,7 +52,9 @@ describe.each<Lane>([5, 4])('watch mode of Vitest %i', (lane) => {
     await vitest.untilIdle('HARVEST_CASE_SYNTAX')
   })
 
-  it('updates what a pattern that is typed names, and nothing where it reaches more or chooses tests by name', async () => {
+  it('updates what a pattern that is typed names, and nothing where it reaches more or chooses tests by name', {
+    tags: 'thorough',
+  }, async () => {
     using home = openHome(lane)
     const outdated = 'baseline:\n  - lookup_order(*)\n  - escalate(order_id)\n'
     const project = home.project('typed', {

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, onLane, openHome, type RunResult } from './inline.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeLanes, type Home, type InlineProject, onLane, openHome, type RunResult } from './inline.ts'
 import { amount, config, golden, refundAgent, refundBaseline, refundSources, tapeText } from './refund.ts'
 import { supportCase, supportSources } from './support.ts'
 
@@ -24,7 +24,7 @@ const packageOf = (name: string, id: string) =>
     ...golden(id, refundBaseline),
   })
 
-describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
+describeLanes('a workspace of Vitest %i', (lane) => {
   let home: Home
   let count = 0
   beforeAll(() => {
@@ -65,7 +65,9 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([own.code, tests(own), replayed(own)]).toEqual([0, '2 passed (2)', '1 replayed'])
   })
 
-  it('runs the cases of two packages and of the root, each once and with its own agent', async () => {
+  it('runs the cases of two packages and of the root, each once and with its own agent', {
+    tags: 'thorough',
+  }, async () => {
     const project = create({
       'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: ['packages/*'] }`),
       ...refundSources,
@@ -187,7 +189,7 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     }
   })
 
-  it('is told of cases that a config keeps out, package by package', async () => {
+  it('is told of cases that a config keeps out, package by package', { tags: 'thorough' }, async () => {
     const project = create({
       'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
       ...packageOf('a', 'one'),
@@ -222,7 +224,7 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     ])
   })
 
-  it('follows the files of a package: related, changed, list', async () => {
+  it('follows the files of a package: related, changed, list', { tags: 'thorough' }, async () => {
     const project = create({
       'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
       ...packageOf('a', 'one'),
@@ -247,7 +249,9 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     ])
   })
 
-  it('asks the agent of the package whose recordings a command is about, whichever is loaded first', async () => {
+  it('asks the agent of the package whose recordings a command is about, whichever is loaded first', {
+    tags: 'thorough',
+  }, async () => {
     const project = create({
       'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
       ...packageOf('a', 'one'),
@@ -262,7 +266,9 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([ofB.code, ofB.output]).toEqual([0, expect.stringContaining('the outcome survives')])
   })
 
-  it('says whose a case is where packages share its name, and prints paths and commands that work at the root', async () => {
+  it('says whose a case is where packages share its name, and prints paths and commands that work at the root', {
+    tags: 'thorough',
+  }, async () => {
     const { 'packages/b/vitest.config.ts': _, ...b } = packageOf('b', 'one')
     const project = create({
       'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
@@ -292,7 +298,9 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([accepted.output, accepted.code]).toEqual([expect.stringContaining('one'), 0])
     expect(project.read('packages/b/recordings/golden/one.case.yaml')).toContain('checked')
   })
-  it('prints for a red case of the root a command that runs this case and none of that name in a package', async () => {
+  it('prints for a red case of the root a command that runs this case and none of that name in a package', {
+    tags: 'thorough',
+  }, async () => {
     const project = create({
       'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: ['packages/*'] }`),
       ...refundSources,
@@ -305,7 +313,9 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     const typed = await project.run(words.split(' '), { bin: 'harvest' })
     expect([typed.code, tests(typed)]).toEqual([1, '1 failed (1)'])
   })
-  it('prints commands that work at the root for hand-written tests and for the golden set of a package', async () => {
+  it('prints commands that work at the root for hand-written tests and for the golden set of a package', {
+    tags: 'thorough',
+  }, async () => {
     const byHand = `import { expect, it } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
 import { refundAgent } from './refund.ts'
@@ -339,7 +349,9 @@ it('names a tape as its package does', async () => void (await replay('recording
     const promoted = await project.run(args, { bin: 'harvest' })
     expect([promoted.output, promoted.code]).toEqual([expect.stringContaining('packages/a/recordings/golden/left'), 0])
   })
-  it('accepts changes of the case that is named, or of the recordings that are, where a package has a case of the same name', async () => {
+  it('accepts changes of the case that is named, or of the recordings that are, where a package has a case of the same name', {
+    tags: 'thorough',
+  }, async () => {
     const pluginFor = `harvest({ agents: { support: './src/support.ts#support' } })`
     const support = {
       ...supportSources,
@@ -376,6 +388,7 @@ it('names a tape as its package does', async () => void (await replay('recording
 
   onLane(lane, 5)(
     'takes each case and tape with its own agent where the root has a harvest() beside those of packages',
+    { tags: 'thorough' },
     async () => {
       const project = create({
         'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: ['packages/*'] }`),

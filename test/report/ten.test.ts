@@ -490,7 +490,7 @@ describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () =
     ['timeline-only', '#tab=raw'],
     ['golden', ''],
     ['inbox', ''],
-  ])('is accessible in both themes: %s %s', async (name, hash) => {
+  ])('is accessible in both themes: %s %s', { tags: 'thorough' }, async (name, hash) => {
     const page = await open(name, hash, { bypassCSP: true, reducedMotion: 'reduce' })
     await page.addScriptTag({ content: axe.source })
     for (const theme of ['Dark', 'Light']) {
@@ -504,7 +504,7 @@ describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () =
   it.each<[TenRun | 'against', string[]]>([
     ['against', ['step=7&tab=other', 'view=compare', 'view=agents']],
     ['session', ['step=391&tab=raw', 'q=is%3Aerror', 'view=agents']],
-  ])('has addresses, and goes back and forward: %s', async (name, hashes) => {
+  ])('has addresses, and goes back and forward: %s', { tags: 'thorough' }, async (name, hashes) => {
     const page = await open(name)
     const states: string[] = []
     const state = async (): Promise<string> =>
@@ -534,7 +534,7 @@ describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () =
     ['red-case', ''],
     ['golden', ''],
     ['inbox', ''],
-  ])('gives every control to the Tab key, and shows where it is: %s %s', async (name, hash) => {
+  ])('gives every control to the Tab key, and shows where it is: %s %s', { tags: 'thorough' }, async (name, hash) => {
     const page = await open(name, hash)
     const reached = await page.evaluate<number>(`
       (window.controls = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
