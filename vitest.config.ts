@@ -93,7 +93,7 @@ export default defineConfig({
     tags: [
       {
         name: 'thorough',
-        description: 'Takes many seconds, and shows at length what another test shows in short: npm run test:thorough',
+        description: 'Takes many seconds, and shows at length what another test shows in short: npm run test:all',
       },
     ],
     setupFiles: ['./test/support/fixed-seeds.ts', './test/support/leave-nothing.ts'],

@@ -22,13 +22,17 @@ describe('failures planted in one layer, with a real SDK and tools that run', ()
     ['data', 2],
     ['timing', 1],
     ['timing', 14],
-  ] as const)('%s %i is named, within its budget, and its tape fails as recorded', async (layer, number) => {
-    const one = await scene.record(incidentOf(layer, number))
-    expect(await one.replay()).toBe(true)
-    const { verdict, spent } = await one.isolate({ costUsd: 0.1 })
-    expect(verdict).toEqual({ kind: 'found', layers: [layer] })
-    expect(spent.now.costUsd).toBeLessThanOrEqual(0.1)
-  })
+  ] as const)(
+    '%s %i is named, within its budget, and its tape fails as recorded',
+    { tags: 'thorough' },
+    async (layer, number) => {
+      const one = await scene.record(incidentOf(layer, number))
+      expect(await one.replay()).toBe(true)
+      const { verdict, spent } = await one.isolate({ costUsd: 0.1 })
+      expect(verdict).toEqual({ kind: 'found', layers: [layer] })
+      expect(spent.now.costUsd).toBeLessThanOrEqual(0.1)
+    },
+  )
 
   it('a budget that is too small ends it before it is passed, and names no other layer', async () => {
     const one = await scene.record(incidentOf('code', 1))

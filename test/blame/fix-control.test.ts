@@ -63,7 +63,9 @@ describe('runs beside those asked as recorded', () => {
     expect(Math.max(...shares.map((share) => shown(looks, share, share)))).toBeLessThanOrEqual(most)
   })
 
-  it('call a change that does nothing a fix in fewer than 5 of 100 cases, looked at behind each pair of 400', () => {
+  it('call a change that does nothing a fix in fewer than 5 of 100 cases, looked at behind each pair of 400', {
+    tags: 'thorough',
+  }, () => {
     const finely = Array.from({ length: 49 }, (_, at) => (at + 1) / 50)
     const often = finely.map((share) => shown(upTo(40), share, share))
     // It is the likeliest where half of the runs are good, and there it is followed further.

@@ -104,7 +104,7 @@ describe('forks of a run of the real SDK', () => {
       expect(new Set(await at(0))).toEqual(new Set(['ok', 'bad']))
     })
 
-    test('of an agent that draws nothing is the recorded run at each position', async () => {
+    test('of an agent that draws nothing is the recorded run at each position', { tags: 'thorough' }, async () => {
       const { source, at } = await codeAlone(agent, 'refund(amount: 25)', bad)
       for (const position of source.positions.keys()) expect(new Set(await at(position))).toEqual(new Set(['bad']))
     })

@@ -44,7 +44,9 @@ describe('a function that grades no run ok', () => {
   const isRight: OracleFunction = ({ value }) => JSON.stringify(value).includes(' 25 EUR')
   const unseen = ['--oracle ./oracle.ts#isRight: no run is known that it grades ok']
 
-  it('certifies nothing of the code, be it right or wrong, as long as no run is known that it grades ok', async () => {
+  it('certifies nothing of the code, be it right or wrong, as long as no run is known that it grades ok', {
+    tags: 'thorough',
+  }, async () => {
     for (const judge of [isRight, () => false]) {
       const { verdict, neverSeen } = await runBlame(bad, asking(judge))
       expect(verdict).toMatchObject({ kind: 'never', how: 'doubted', ok: 0 })
@@ -84,7 +86,9 @@ describe('a function that grades no run ok', () => {
     expect(before).toHaveLength(3)
   })
 
-  it('is doubted where it grades a run of the same question bad that passes, although one of another is good by it', async () => {
+  it('is doubted where it grades a run of the same question bad that passes, although one of another is good by it', {
+    tags: 'thorough',
+  }, async () => {
     const isThirty: OracleFunction = ({ value }) => JSON.stringify(value).includes(' 30 EUR')
     const other = { name: 'thirty', file: thirty, passes: true }
     const known = [other, { name: 'good', file: good, passes: true }]
@@ -116,7 +120,7 @@ describe('a function that grades no run ok', () => {
     })
   })
 
-  it('points isolate to the code, and nothing of that is claimed', async () => {
+  it('points isolate to the code, and nothing of that is claimed', { tags: 'thorough' }, async () => {
     const isolated = await isolateRun(
       bad,
       asking(() => false),

@@ -321,7 +321,9 @@ describe('an oracle that asks a model', () => {
       return { ...answer, grades: answer.grades.map((one) => (typeof one === 'string' ? one : one.code)) }
     }
 
-    test('is not paid twice for the grade of one run, unless the code or what was read is other, or all is asked anew', async () => {
+    test('is not paid twice for the grade of one run, unless the code or what was read is other, or all is asked anew', {
+      tags: 'thorough',
+    }, async () => {
       const folder = join(world.dir, 'kept', 'tape')
       let changed: readonly string[] = []
       const surroundings = { reads: () => ({}), changedSince: () => changed }
@@ -486,7 +488,9 @@ describe('an oracle that asks a model', () => {
       expect(judged - before).toBe(0)
     })
 
-    test('is asked five times about the recorded run and the first right one, once about the others, and never again', async () => {
+    test('is asked five times about the recorded run and the first right one, once about the others, and never again', {
+      tags: 'thorough',
+    }, async () => {
       const folder = join(world.dir, 'fix 1', 'tape')
       const { answer, judged: first } = await fixed(3, { folder })
       expect(answer.runs.map(({ grade }) => grade)).toEqual(['ok', 'ok', 'ok'])
@@ -512,6 +516,7 @@ describe('an oracle that asks a model', () => {
       ['calls', 'max-calls', 'calls', 4],
     ])(
       'leaves no run ungraded with the limit in %s that is offered where one was reached',
+      { tags: 'thorough' },
       async (_, option, unit, least) => {
         const judge: OracleFunction = async (run) => {
           for (let look = 1; look < 20; look++) await judgeOf()(run as never)

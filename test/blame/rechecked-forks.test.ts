@@ -82,7 +82,9 @@ describe('forks of an earlier session', () => {
     })
   })
 
-  it('do not count where other models answered them than answer now, with --cross-version too', async () => {
+  it('do not count where other models answered them than answer now, with --cross-version too', {
+    tags: 'thorough',
+  }, async () => {
     onTestFinished(() => void delete desk.desk.answeredBy)
     const first = session(kept, undefined, { limits: { forks: 4 } })
     expect((await first.run()).models).toEqual(['gpt-4o'])
@@ -105,7 +107,9 @@ describe('forks of an earlier session', () => {
     expect(back.ofOtherModels).toBeGreaterThanOrEqual(8)
   })
 
-  it('are refused where the code ends otherwise with their answers, though nothing it reads was seen to change', async () => {
+  it('are refused where the code ends otherwise with their answers, though nothing it reads was seen to change', {
+    tags: 'thorough',
+  }, async () => {
     mode = 'a'
     const first = session(byMode)
     const { spent } = await first.run()
@@ -210,7 +214,9 @@ describe('forks of an earlier session', () => {
     judging: { by: 'function', name: 'oracle.ts#isRight', judge },
   })
 
-  it('have the grade their oracle gives them today, whatever it reads, and none of then beside it', async () => {
+  it('have the grade their oracle gives them today, whatever it reads, and none of then beside it', {
+    tags: 'thorough',
+  }, async () => {
     let isStrict = false
     const oracle = gradedBy(({ value }) => isRight(value) || (!isStrict && isShouted(value)))
     const first = session(kept, undefined, oracle, shouting)

@@ -201,7 +201,7 @@ describe('an outcome that is accepted', () => {
     expect(parseCase(exact, 'a').outcome).toEqual({ $is: { a: 2 } })
   })
 
-  test('is that value and no other, and again after a second one', () => {
+  test('is that value and no other, and again after a second one', { tags: 'thorough' }, () => {
     const key = fc.constantFrom('a', 'b', '$is', '$only', '*')
     const value = fc.letrec<{ value: Json }>((tie) => ({
       value: fc.oneof(

@@ -127,7 +127,9 @@ describe('the health of a golden set', () => {
     expect([...flakyUnknown].sort()).toEqual(['known-bad', 'unknown'])
   })
 
-  it('calls never red what has no trace of it in its file or in a commit; without git that is unknown', async () => {
+  it('calls never red what has no trace of it in its file or in a commit; without git that is unknown', {
+    tags: 'thorough',
+  }, async () => {
     const recordings = scratch()
     const root = dirname(recordings)
     const git = (...args: readonly string[]): void =>

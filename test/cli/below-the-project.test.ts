@@ -61,7 +61,9 @@ describe('a command that is typed in a folder below the project', () => {
     expect(beside.stdout + beside.stderr).not.toContain('folder above')
   })
 
-  it('or above the packages of a workspace is told which of them have recordings, and which a config', async () => {
+  it('or above the packages of a workspace is told which of them have recordings, and which a config', {
+    tags: 'thorough',
+  }, async () => {
     const top = project({
       'packages/shop/vitest.config.ts': configFor({ count: './src/count.ts#countAgent' }),
       'packages/shop/src/count.ts': agent,

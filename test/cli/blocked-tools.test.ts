@@ -74,6 +74,7 @@ describe('a socket of a wrapped tool, where tools run for real', () => {
 
   it.each([[rerun], [fork], [blame]])(
     'is named with what to write into the config, where that allows another one: %j',
+    { tags: 'thorough' },
     async (words) => {
       allow(['socket 127.0.0.1:1'])
       const refused = await asked(words)

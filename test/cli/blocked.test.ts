@@ -28,7 +28,7 @@ describe('an agent that blocks its thread', () => {
     await desk.close()
   })
 
-  it('is ended with its worker behind --timeout, and that is said', async () => {
+  it('is ended with its worker behind --timeout, and that is said', { tags: 'thorough' }, async () => {
     const args = ['fork', 'first', '--step', '3', '--decide', 'refund(amount=99)', '--timeout', '2s']
     const { code, stdout, stderr } = await harvest(args, { cwd, env: { DESK_URL: desk.url, CI: '' } })
     expect([code, stdout, stderr]).toEqual([
@@ -46,7 +46,9 @@ describe('an agent that blocks its thread', () => {
     expect(spawnSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' }).stdout.trim()).toMatch(/^(?:Z.*)?$/)
   })
 
-  it('ends replay, with or without the Vitest config, and one tape of doctor, behind --timeout', async () => {
+  it('ends replay, with or without the Vitest config, and one tape of doctor, behind --timeout', {
+    tags: 'thorough',
+  }, async () => {
     const limit = ['--timeout', '1s']
     const module = ['--module', './src/desk.ts#deskAgent']
     const lines = [

@@ -71,7 +71,9 @@ describe('harvest chaos', () => {
     })
   })
 
-  it('says what was tried, and no survival where an ending that fails by default is left out', async () => {
+  it('says what was tried, and no survival where an ending that fails by default is left out', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stdout } = await chaos(
       '--faults',
       'tools,messages',
@@ -95,7 +97,7 @@ describe('harvest chaos', () => {
     expect(code).toBe(0)
   })
 
-  it('names a fault that no schedule held, and the command that tries it', async () => {
+  it('names a fault that no schedule held, and the command that tries it', { tags: 'thorough' }, async () => {
     const { stdout } = await chaos(
       '--faults',
       'tool-slow,tool-reset',
@@ -112,14 +114,18 @@ describe('harvest chaos', () => {
     })
   })
 
-  it('names the command that tries a fault which the one schedule of a path does not hold, without that path', async () => {
+  it('names the command that tries a fault which the one schedule of a path does not hold, without that path', {
+    tags: 'thorough',
+  }, async () => {
     const { stdout } = await chaos('--faults', 'tool-slow', '--seed', '1', '--path', '0:0')
     const alone = printed(stdout, 'to try them alone')
     expect(alone).toEqual(['chaos', 'paid', '--dir', recordings, '--seed', '1', '--faults', 'tool-slow'])
     expect(await harvest(alone, { cwd })).toMatchObject({ stdout: expect.not.stringContaining('not tried') as string })
   })
 
-  it('that has no fault to try names the commands that show the steps and try others, as a shell reads them', async () => {
+  it('that has no fault to try names the commands that show the steps and try others, as a shell reads them', {
+    tags: 'thorough',
+  }, async () => {
     const typed = ['chaos', "it's paid", '--dir', recordings, '--faults', 'http', '--runs', '1', '--seed', '4']
     const { code, stderr } = await harvest(typed, { cwd })
     expect(code, stderr).toBe(2)

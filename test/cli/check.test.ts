@@ -325,7 +325,9 @@ describe('harvest check --staged', () => {
   })
 
   // The lines of docs/check.md.
-  it('as a pre-commit hook stops a commit with a planted secret, however it is made', async () => {
+  it('as a pre-commit hook stops a commit with a planted secret, however it is made', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = repository(golden('a'))
     git(cwd, 'add', '.')
     commit(cwd)

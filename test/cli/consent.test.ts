@@ -75,7 +75,7 @@ describe.skipIf(!hasTerminal)('the program of a tape, at a terminal', () => {
     expect(manifest()).toEqual({ type: 'module' })
   })
 
-  it('may be listed in the Vitest config, and one that cannot be read is said', async () => {
+  it('may be listed in the Vitest config, and one that cannot be read is said', { tags: 'thorough' }, async () => {
     const config = (text: string): void => writeFileSync(join(folder, 'vitest.config.ts'), text)
     const plugin = built('vitest/plugin.js')
     const programs = JSON.stringify({ agent: [...words().slice(0, -1), '*'] })

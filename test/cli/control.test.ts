@@ -123,7 +123,7 @@ export async function`,
     }
   })
 
-  it('a branch names both: the recording that stays, and what was accepted', async () => {
+  it('a branch names both: the recording that stays, and what was accepted', { tags: 'thorough' }, async () => {
     const { pins, branches } = await json<{
       readonly pins: { readonly recorded: string; readonly accepted: string }
       readonly branches: readonly { readonly saved: string }[]

@@ -51,7 +51,9 @@ describe('harvest debug --live', () => {
   const debug = (script: string, ...more: readonly string[]) =>
     run('debug', ...more, '--live', '--cross-version', '--parallel', '1', '-x', script)
 
-  it('a row of what_if has the counts and the chance that fork prints of the same change', async () => {
+  it('a row of what_if has the counts and the chance that fork prints of the same change', {
+    tags: 'thorough',
+  }, async () => {
     // What is asked again does as recorded, which is bad.
     desk.decide = otherRefund(1)
     const ok = 'refund(amount: 25)'
@@ -86,7 +88,9 @@ describe('harvest debug --live', () => {
     ])
   })
 
-  it('a budget that lines before used up is no wrong command, and the last command printed does all lines', async () => {
+  it('a budget that lines before used up is no wrong command, and the last command printed does all lines', {
+    tags: 'thorough',
+  }, async () => {
     // Both ask twice, and so does the unchanged run beside each.
     const first = 'what_if 2 result.total=30 --no-cache'
     const script = `${first}; what_if 2 result.total=31; branch 2 result.total=32`
@@ -111,6 +115,7 @@ describe('harvest debug --live', () => {
     ['not there yet', 'to go on', 1, 8],
   ])(
     'what Ctrl-C ended goes on with the command that is printed, where forks are %s',
+    { tags: 'thorough' },
     async (how, about, open, calls) => {
       const outside = join(cwd, 'elsewhere/good.tape.jsonl')
       cpSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), outside)
@@ -137,7 +142,7 @@ describe('harvest debug --live', () => {
     },
   )
 
-  it('Ctrl-C before a line began its forks begins none, and says how to go on', async () => {
+  it('Ctrl-C before a line began its forks begins none, and says how to go on', { tags: 'thorough' }, async () => {
     const [before, { argv }] = [process.cwd(), process]
     process.chdir(cwd)
     process.argv = ['node', 'vitest-harvest', 'debug', 'good', '--commands', 'first; what_if 2 result.total=77']
@@ -158,7 +163,9 @@ describe('harvest debug --live', () => {
     }
   })
 
-  it('an error has its next steps in JSON, too, as the commands that people are shown', async () => {
+  it('an error has its next steps in JSON, too, as the commands that people are shown', {
+    tags: 'thorough',
+  }, async () => {
     const { stdout, code } = await debug('what_if 2 result.total=91 --save', 'good', '--json')
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { fix: ['to keep it: branch 2 result.total=91'] }])
     const script = 'what_if 2 result.total=78; what_if 2 result.total=79'
@@ -168,18 +175,18 @@ describe('harvest debug --live', () => {
     expect(printed(`→ ${fix[0]}`, 'to leave room for this line as well')).toContain(script)
   })
 
-  it('what_if numbers its runs from --seed, as fork does', async () => {
+  it('what_if numbers its runs from --seed, as fork does', { tags: 'thorough' }, async () => {
     const asked = async (more: string) => (await debug(`what_if 2 result.total=90 ${more}`, 'good')).asked
     expect([await asked('--seed 1'), await asked('--seed 6'), await asked('')]).toEqual([4, 4, 0])
   })
 
-  it('what_if keeps no tape, and names the branch that does', async () => {
+  it('what_if keeps no tape, and names the branch that does', { tags: 'thorough' }, async () => {
     const { code, stdout, asked } = await debug('what_if 2 result.total=91 --save --runs 2', 'good')
     expect(stdout).toBe('what_if keeps no tape\n→ to keep it: branch 2 result.total=91 --runs 2\n')
     expect([code, asked]).toEqual([2, 0])
   })
 
-  it('--tools of the command line is for all lines that ask models', async () => {
+  it('--tools of the command line is for all lines that ask models', { tags: 'thorough' }, async () => {
     const script = `what_if 3 'refund(amount=23)'`
     const { stdout } = await debug(script, 'good', '--tools', 'live')
     expect(stdout).toMatch(/; tools for real/)
@@ -223,7 +230,7 @@ describe('harvest debug --live', () => {
     }
   }
 
-  it('a server has one budget for all tapes that it opens', async () => {
+  it('a server has one budget for all tapes that it opens', { tags: 'thorough' }, async () => {
     const { call, whatIf, heard, child, ended } = mcp('--cross-version', '--max-calls', '4')
     const before = desk.asked.length
     call(1, 'open_tape', { tape: 'good' })
@@ -239,7 +246,7 @@ describe('harvest debug --live', () => {
     expect(await ended).toEqual([0, null])
   })
 
-  it('a server says what other start or call goes on', async () => {
+  it('a server says what other start or call goes on', { tags: 'thorough' }, async () => {
     const { call, whatIf, heard, child, ended } = mcp()
     call(1, 'open_tape', { tape: 'good' })
     whatIf(2, 'result.total=52')
@@ -252,7 +259,7 @@ describe('harvest debug --live', () => {
     await ended
   })
 
-  it('a client that leaves pays for no more, and is answered what costs nothing', async () => {
+  it('a client that leaves pays for no more, and is answered what costs nothing', { tags: 'thorough' }, async () => {
     const { call, whatIf, heard, child, ended } = mcp('--cross-version')
     let asked = 0
     // It never answers.
@@ -269,7 +276,7 @@ describe('harvest debug --live', () => {
     expect([await ended, asked]).toEqual([[0, null], 1])
   })
 
-  it('a call that is cancelled ends, is not answered, and holds up no ping', async () => {
+  it('a call that is cancelled ends, is not answered, and holds up no ping', { tags: 'thorough' }, async () => {
     const { call, whatIf, heard, send, cancel, child, ended } = mcp('--cross-version')
     const isAsked = Promise.withResolvers<void>()
     let asked = 0
@@ -293,7 +300,7 @@ describe('harvest debug --live', () => {
     expect([await ended, asked]).toEqual([[0, null], 1])
   })
 
-  it('an editor that ends its input pays for no more', async () => {
+  it('an editor that ends its input pays for no more', { tags: 'thorough' }, async () => {
     const args = ['debug', 'good', '--dap', '--live', '--cross-version', '--parallel', '1']
     const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
       cwd,

@@ -43,7 +43,9 @@ const caseFile = ({ cwd }: FixProject): string => join(cwd, 'recordings/golden/i
 
 const checkouts = ({ git }: FixProject): number => git('worktree', 'list').trim().split('\n').length
 
-it('a second fix of the case is refused while one runs, before it asks a model; one that was killed locks nothing', async () => {
+it('a second fix of the case is refused while one runs, before it asks a model; one that was killed locks nothing', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened()
   const { desk } = project
   const before = desk.asked.length
@@ -72,7 +74,9 @@ it('a second fix of the case is refused while one runs, before it asks a model; 
   expect([checked.code, checked.stdout]).toEqual([0, expect.not.stringContaining('Obsolete')])
 })
 
-it('a case that is edited while its fix runs is not written over, and the runs of that fix count afterwards', async () => {
+it('a case that is edited while its fix runs is not written over, and the runs of that fix count afterwards', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened()
   const { desk } = project
   const before = desk.asked.length
@@ -115,7 +119,9 @@ function slowGit(): { readonly path: string; readonly isAsked: () => boolean } {
   return { path: `${folder}:${process.env['PATH']}`, isAsked: () => existsSync(asked) }
 }
 
-it('a signal that ends a fix while it shows its case is answered with whether its runs are kept, and how to go on', async () => {
+it('a signal that ends a fix while it shows its case is answered with whether its runs are kept, and how to go on', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened()
   const { desk } = project
   const { path, isAsked } = slowGit()
@@ -155,7 +161,9 @@ it('a signal that ends a fix while it shows its case is answered with whether it
   expect(asked).toEqual([unkept, unkept, 0])
 })
 
-it('what a killed fix left is removed by the next one: its checkout, and its temporary folders', async () => {
+it('what a killed fix left is removed by the next one: its checkout, and its temporary folders', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened()
   const env = { ...environment(project), TMPDIR: scratch() }
   const left = (): readonly string[] => readdirSync(env.TMPDIR).filter((name) => name.startsWith('harvest-'))

@@ -46,7 +46,9 @@ async function record({ cwd, desk, git }: FixProject): Promise<string> {
   return (made ?? 'none').replace('.tape.jsonl', '')
 }
 
-it('a fix offers another run only where that answers the refused call, and never the one that is given', async () => {
+it('a fix offers another run only where that answers the refused call, and never the one that is given', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened()
   // A good run of the same input, which has no call of the new name.
   project.unfix()
@@ -73,7 +75,9 @@ it('a fix offers another run only where that answers the refused call, and never
   expect(stdout, stderr).toContain('3 of 3 (95 %: 43.8 % – 100.0 %) ok')
 })
 
-it('a fix names the call that has no answer, and what a file that was given has to export; runs without a grade are no rate', async () => {
+it('a fix names the call that has no answer, and what a file that was given has to export; runs without a grade are no rate', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened()
   const asked = ['fix', 'incident', ...bad, '--any-name', '--live', '--tools', './test/tools.ts']
   const lost = await project.harvest(...asked)
@@ -101,7 +105,9 @@ it('a fix names the call that has no answer, and what a file that was given has 
   )
 })
 
-it('a fix whose code makes another call says before it asks a model what nothing answers that was given', async () => {
+it('a fix whose code makes another call says before it asks a model what nothing answers that was given', {
+  tags: 'thorough',
+}, async () => {
   const made = 'const result = await shop[call.function.name as keyof typeof shop](args as never)'
   const project = await opened([
     [tool, both],
@@ -137,7 +143,7 @@ it('a fix whose code makes another call says before it asks a model what nothing
   expect(JSON.parse(asked.stdout)).toMatchObject({ refused: [], runs: [] })
 })
 
-it('the case that a fix writes counts its runs of those that have a grade', async () => {
+it('the case that a fix writes counts its runs of those that have a grade', { tags: 'thorough' }, async () => {
   const project = await opened()
   writeFileSync(join(project.cwd, 'test/tools.ts'), standIns.replace('refund', 'refund_exact'))
   writeFileSync(

@@ -44,7 +44,9 @@ async function grades(project: FixProject, ...words: readonly string[]) {
   return { code, runs: runs.map(({ grade }) => grade), controls: controls.map(({ grade }) => grade) }
 }
 
-it('another argument of a tool is no fix where its model was wrong by chance: it is right as asked before, too', async () => {
+it('another argument of a tool is no fix where its model was wrong by chance: it is right as asked before, too', {
+  tags: 'thorough',
+}, async () => {
   let isRight = false
   const project = await opened(
     inEuros,
@@ -61,7 +63,7 @@ it('another argument of a tool is no fix where its model was wrong by chance: it
   expect(stderr).toContain('Without the fix the runs end well too (3 of 3), and nothing was written')
 })
 
-it('another argument of a tool is a fix where its model makes use of the answer', async () => {
+it('another argument of a tool is a fix where its model makes use of the answer', { tags: 'thorough' }, async () => {
   const project = await opened(
     inEuros,
     refunds((said) => (said.includes('euros') ? 25 : 2500)),
@@ -69,7 +71,9 @@ it('another argument of a tool is a fix where its model makes use of the answer'
   expect(await grades(project, ...ok)).toMatchObject({ runs: ['ok', 'ok', 'ok'], controls: ['bad', 'bad', 'bad'] })
 })
 
-it('a call that code alone makes right is a fix: by what was asked for without other runs, by a function beside recorded calls', async () => {
+it('a call that code alone makes right is a fix: by what was asked for without other runs, by a function beside recorded calls', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened(
     clamp,
     refunds(() => 2500),
@@ -85,7 +89,9 @@ it('a call that code alone makes right is a fix: by what was asked for without o
   expect(await grades(project, '--oracle', './src/oracle.ts#isRight')).toMatchObject({ runs, controls })
 })
 
-it('a call that is as good with every condition but those that forbid leaves the rest to chance', async () => {
+it('a call that is as good with every condition but those that forbid leaves the rest to chance', {
+  tags: 'thorough',
+}, async () => {
   const project = await opened(
     inEuros,
     refunds((said) => (said.includes('euros') ? 25 : 2500)),
@@ -95,7 +101,7 @@ it('a call that is as good with every condition but those that forbid leaves the
   expect([code, stdout]).toEqual([1, expect.stringContaining('3 runs, and 3 as recorded')])
 })
 
-it('runs that a reference answered are made again once its tape is another one', async () => {
+it('runs that a reference answered are made again once its tape is another one', { tags: 'thorough' }, async () => {
   const project = await opened(
     clamp,
     refunds(() => 2500),

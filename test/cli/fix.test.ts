@@ -83,7 +83,9 @@ its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 
     expect(project.desk.asked.length).toBe(before)
   })
 
-  it('refuses conditions that exclude each other, and says which no known run meets together', async () => {
+  it('refuses conditions that exclude each other, and says which no known run meets together', {
+    tags: 'thorough',
+  }, async () => {
     const before = project.desk.asked.length
     const both = await project.harvest('fix', 'incident', ...ok, '--bad', ok[1])
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('HARVEST_ORACLE_CONFLICT')])
@@ -125,7 +127,9 @@ its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 
     expect(read().expect).toBe('fail')
   })
 
-  it('shows the case green with the fix and red without it, and only then writes it', async () => {
+  it('shows the case green with the fix and red without it, and only then writes it', {
+    tags: 'thorough',
+  }, async () => {
     const desk = join(project.cwd, 'src/desk.ts')
     const fixed = readFileSync(desk, 'utf8')
     const asks = withTools.with(2, '--ok').with(3, 'refund(amount: 25)')
@@ -371,7 +375,9 @@ it('a prompt that changes nothing is no fix where its model was right by chance:
   }
 })
 
-it('a variable of the environment that helps is no fix: code without it asks the same', async () => {
+it('a variable of the environment that helps is no fix: code without it asks the same', {
+  tags: 'thorough',
+}, async () => {
   // Another model is right, whatever the prompt.
   const project = await openFixProject({ ...kind('other model'), edits: kind('prompt').edits })
   vi.stubEnv('DESK_MODEL', 'gpt-4o')
@@ -394,7 +400,7 @@ it('a variable of the environment that helps is no fix: code without it asks the
   }
 })
 
-it('an agent that keeps answers for its next run is no agent that needs no model', async () => {
+it('an agent that keeps answers for its next run is no agent that needs no model', { tags: 'thorough' }, async () => {
   const project = await openFixProject({
     ...kind('prompt'),
     edits: [
@@ -534,39 +540,43 @@ export const judge = async ({ sideEffects }: any): Promise<boolean> => {
 it.each([
   ['text', []],
   ['json', ['--json']],
-])('Ctrl-C prints in %s the runs of a fix that ended until then, and writes nothing', async (form, more) => {
-  const prompt = kind('prompt')
-  const project = await openFixProject(prompt)
-  try {
-    const words = ['fix', 'incident', ...ok, '--live', '--runs', '6', ...more]
-    const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
-      cwd: project.cwd,
-      env: { ...process.env, DESK_URL: project.desk.url, CI: '', VITEST: '' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const said = { stdout: '', stderr: '' }
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
-    const before = project.desk.asked.length
-    project.desk.decide = (messages, question) =>
-      project.desk.asked.length - before < 10 ? prompt.decide(messages, question) : void child.kill('SIGINT')
-    const [code] = await once(child, 'close')
-    expect(code, said.stderr).toBe(130)
-    expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
-    expect(project.desk.asked.length - before).toBe(10)
-    if (form === 'text') expect(said.stdout).toMatch(/^stopped after \d+ of 12 runs$/m)
-    else {
-      const { interrupted, runs, written } = JSON.parse(said.stdout) as {
-        readonly interrupted: { readonly made: number; readonly of: number }
-        readonly runs: readonly object[]
-        readonly written: null
+])(
+  'Ctrl-C prints in %s the runs of a fix that ended until then, and writes nothing',
+  { tags: 'thorough' },
+  async (form, more) => {
+    const prompt = kind('prompt')
+    const project = await openFixProject(prompt)
+    try {
+      const words = ['fix', 'incident', ...ok, '--live', '--runs', '6', ...more]
+      const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
+        cwd: project.cwd,
+        env: { ...process.env, DESK_URL: project.desk.url, CI: '', VITEST: '' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const said = { stdout: '', stderr: '' }
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
+      child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
+      const before = project.desk.asked.length
+      project.desk.decide = (messages, question) =>
+        project.desk.asked.length - before < 10 ? prompt.decide(messages, question) : void child.kill('SIGINT')
+      const [code] = await once(child, 'close')
+      expect(code, said.stderr).toBe(130)
+      expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
+      expect(project.desk.asked.length - before).toBe(10)
+      if (form === 'text') expect(said.stdout).toMatch(/^stopped after \d+ of 12 runs$/m)
+      else {
+        const { interrupted, runs, written } = JSON.parse(said.stdout) as {
+          readonly interrupted: { readonly made: number; readonly of: number }
+          readonly runs: readonly object[]
+          readonly written: null
+        }
+        expect(interrupted.made).toBeGreaterThan(0)
+        expect(interrupted.made).toBeLessThan(interrupted.of)
+        expect([runs.length > 0, written]).toEqual([true, null])
       }
-      expect(interrupted.made).toBeGreaterThan(0)
-      expect(interrupted.made).toBeLessThan(interrupted.of)
-      expect([runs.length > 0, written]).toEqual([true, null])
+      expect(caseIn(project.cwd).expect).toBe('fail')
+    } finally {
+      await project.close()
     }
-    expect(caseIn(project.cwd).expect).toBe('fail')
-  } finally {
-    await project.close()
-  }
-})
+  },
+)

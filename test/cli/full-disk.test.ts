@@ -86,7 +86,7 @@ describe('a disk on which no run can be kept', () => {
     ['blame --isolate', [...blame, '--isolate']],
     ['fork', fork],
     ['fork --critical', ['fork', 'bad', '--critical', '--ok', 'refund(amount: 25)', '--live', '--cross-version']],
-  ])('%s is refused before a model is asked', async (_, args) => {
+  ])('%s is refused before a model is asked', { tags: 'thorough' }, async (_, args) => {
     fills()
     const { code, stdout, stderr } = await run(...args)
     expect([code, stdout]).toEqual([2, ''])
@@ -96,14 +96,16 @@ describe('a disk on which no run can be kept', () => {
     expect(desk.asked.length).toBe(0)
   })
 
-  it('a free fork needs no place: it says what it finds, and that it is not kept', async () => {
+  it('a free fork needs no place: it says what it finds, and that it is not kept', { tags: 'thorough' }, async () => {
     fills()
     const { code, stdout, stderr } = await run('fork', 'good', '--step', '2', '--set', 'result.total=30')
     expect([code, stderr]).toEqual([1, expect.stringContaining('HARVEST_RECORDINGS_WRITE')])
     expect(stdout).toContain('good: ')
   })
 
-  it('blame goes on to its verdict when the disk fills up meanwhile, and says once what is not kept', async () => {
+  it('blame goes on to its verdict when the disk fills up meanwhile, and says once what is not kept', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = fillsAt(4)
     const { stdout, stderr } = await run(...blame)
     expect(stderr.match(/Runs cannot be kept for later sessions/g)).toHaveLength(1)
@@ -113,7 +115,9 @@ describe('a disk on which no run can be kept', () => {
     expect(stdout).toContain('model calls')
   })
 
-  it('fork goes on to its answer when the disk fills up meanwhile, and the forks before are kept', async () => {
+  it('fork goes on to its answer when the disk fills up meanwhile, and the forks before are kept', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = fillsAt(3)
     const { code, stdout, stderr } = await run(...fork)
     expect([code, stderr.match(/Runs cannot be kept for later sessions/g)?.length]).toEqual([0, 1])
@@ -125,7 +129,7 @@ describe('a disk on which no run can be kept', () => {
     expect(desk.asked.length).toBe(4)
   })
 
-  it('branches that cannot be saved are told all the same', async () => {
+  it('branches that cannot be saved are told all the same', { tags: 'thorough' }, async () => {
     const words = ['fork', 'good', '--step', '5', '--live', '--cross-version', '--save']
     const inbox = join(cwd, 'recordings/inbox')
     const { stdout: usually, code: usualCode } = await warmHarvest(words, { cwd, env: { DESK_URL: desk.url } })

@@ -254,7 +254,7 @@ const inOrder = commands.map(({ name }) => name).sort((a, b) => last.indexOf(a) 
 /** Those that run in one process: starting one for each would take as long as what they do. */
 const together = inOrder.filter((name) => !spawning.has(name) && !last.includes(name))
 
-describe('hostile recorded text', () => {
+describe('hostile recorded text', { tags: 'thorough' }, () => {
   let project = ''
   const answered = new Map<string, readonly Answered[]>()
 

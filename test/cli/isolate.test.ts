@@ -109,7 +109,9 @@ describe('npx vitest-harvest isolate', () => {
   const asked = [...right, '--max-cost', '1', '--live', '--tools', 'live', '--min-effect', '0.4'] as const
   const live = ['--budget', '1', '--tools', 'live', '--min-effect', '0.4'] as const
 
-  it('blames no layer for what an agent keeps from run to run: it says where, and doctor names the line', async () => {
+  it('blames no layer for what an agent keeps from run to run: it says where, and doctor names the line', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stderr } = await ask('isolate', 'kept', ...right, ...live)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/kept in +globalThis\.deskRefunds\n/)])
     const looked = await ask(...printed(stderr, 'to find what its runs depend on'))
@@ -127,7 +129,7 @@ describe('npx vitest-harvest isolate', () => {
       'the clock is',
       1,
     ],
-  ])('names %s, and the next command works', async (layer, about, next, says, exitCode) => {
+  ])('names %s, and the next command works', { tags: 'thorough' }, async (layer, about, next, says, exitCode) => {
     const { code, stdout, stderr } = await ask('isolate', layer, ...right, ...live)
     // Its tools gave, and its models asked for, nothing like the 25 that is right.
     const unseen =
@@ -153,7 +155,9 @@ describe('npx vitest-harvest isolate', () => {
       ])
   })
 
-  it('what a module keeps is fresh in each of the runs that are made at once: it is no doing of the model', async () => {
+  it('what a module keeps is fresh in each of the runs that are made at once: it is no doing of the model', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stdout, stderr } = await ask('isolate', 'state', ...right, ...live)
     expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/^code: /)])
   })

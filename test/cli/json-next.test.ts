@@ -113,7 +113,7 @@ describe('an answer', () => {
     Object.values(lines)
       .flat()
       .map((line) => [line.join(' '), line] as const),
-  )('%s: has the same next commands for programs as for people', async (name, line) => {
+  )('%s: has the same next commands for programs as for people', { tags: 'thorough' }, async (name, line) => {
     const printed = (await fixed(line, () => told(line))).flatMap(
       (text) => /→ .*?((?:[A-Z_]+=1 )?npx .*)/.exec(text)?.[1] ?? [],
     )

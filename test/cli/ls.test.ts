@@ -16,7 +16,7 @@ async function project(): Promise<string> {
 }
 
 describe('harvest ls', () => {
-  it('lists tapes, oldest first, with agent, steps and outcome', async () => {
+  it('lists tapes, oldest first, with agent, steps and outcome', { tags: 'thorough' }, async () => {
     const cwd = await project()
     const { code, stdout, stderr } = await harvest(['ls'], { cwd })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '→ to read one: npx vitest-harvest show first\n' })

@@ -103,7 +103,7 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(chaos?.stderr).toContain('--arbitrary ./src/desk.ts#all')
   })
 
-  it('another agent that goes on is the one that is looked at', async () => {
+  it('another agent that goes on is the one that is looked at', { tags: 'thorough' }, async () => {
     const { stdout } = await run('fork', 'bad', '--step', '3', '--continue-with', 'kind')
     expect(stdout).not.toContain('doctor')
     const look = printed(stdout, 'to see what this agent does differently')
@@ -172,7 +172,7 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect([other.code, other.stderr]).toEqual([4, expect.stringContaining('HARVEST_CROSS_VERSION')])
   })
 
-  it('what an oracle throws is printed without its secrets', async () => {
+  it('what an oracle throws is printed without its secrets', { tags: 'thorough' }, async () => {
     const { code, stderr } = await run('blame', 'bad', '--oracle', './src/oracle.ts#isRight', '--dry-run')
     expect([code, stderr]).toEqual([2, expect.stringContaining('error   Error: no db at postgres://ada:')])
     expect(stderr).not.toContain('tr33house')
@@ -254,7 +254,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(existsSync(join(cwd, 'recordings/inbox/bad.tape.jsonl.hold'))).toBe(false)
   })
 
-  it('a tape that was deleted is named by what proves and accepts, with the command that brings it back', async () => {
+  it('a tape that was deleted is named by what proves and accepts, with the command that brings it back', {
+    tags: 'thorough',
+  }, async () => {
     const tape = 'recordings/golden/incident.tape.jsonl'
     rmSync(join(cwd, tape))
     for (const words of [
@@ -332,7 +334,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     writeFileSync(file(), code)
   })
 
-  it('a path of another search is no schedule: that is said, with the command that looks for others', async () => {
+  it('a path of another search is no schedule: that is said, with the command that looks for others', {
+    tags: 'thorough',
+  }, async () => {
     const chaos = ['chaos', 'incident', '--seed', '3']
     const { code, stderr } = await run(...chaos, '--path', '99:99:99')
     expect([code, stderr]).toEqual([2, expect.stringContaining('No schedule of faults has this path')])

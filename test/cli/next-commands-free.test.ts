@@ -137,7 +137,9 @@ describe('a message that is printed before anything runs leads on by what it pri
     }
   })
 
-  it('what is refused of a command line leads on with the tape that was typed, and with nothing else in its place', () => {
+  it('what is refused of a command line leads on with the tape that was typed, and with nothing else in its place', {
+    tags: 'thorough',
+  }, () => {
     const fork = ['fork', 'the run', ...inDir]
     expect(answers(['promote', 'odd', '--as', 'the-case', '--unverified', ...inDir])).toMatchObject([{ code: 0 }])
     const lines: readonly (readonly string[])[] = [

@@ -250,7 +250,9 @@ describe('whoever follows the messages of blame', () => {
     expect(await run(printed(live.stdout, 'to run tools for real'))).toMatchObject({ code: 0 })
   })
 
-  it('of chaos: a changed result that a model was told of is no survival, and leads to the models', async () => {
+  it('of chaos: a changed result that a model was told of is no survival, and leads to the models', {
+    tags: 'thorough',
+  }, async () => {
     const chaos = ['chaos', 'bad', '--faults', 'value-unit', '--seed', '1', '--runs', '4']
     const { code, stdout } = await run(chaos)
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringMatching(/^undecided\n/) as string })

@@ -136,7 +136,7 @@ describe('an import whose file does not state how the run ended', () => {
     )
   })
 
-  it('compares no outcome in a replay, and its receipt says so', async () => {
+  it('compares no outcome in a replay, and its receipt says so', { tags: 'thorough' }, async () => {
     const cwd = await imported()
     const args = ['replay', tapeIn(cwd), '--agent', './src/desk.ts#desk']
     const { code, stderr } = await harvest(args, { cwd })
@@ -156,7 +156,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect(code).toBe(2)
   })
 
-  it('is graded by the calls it made, as --ok and --bad name them, by fork --critical and blame', async () => {
+  it('is graded by the calls it made, as --ok and --bad name them, by fork --critical and blame', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = await imported()
     const critical = ['fork', tapeIn(cwd), '--critical']
     const { code, stdout, stderr } = await harvest([...critical, '--bad', 'lookup_order(*)'], { cwd })
@@ -174,7 +176,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect(named.stdout).toContain('the recorded run is bad')
   })
 
-  it("is graded alike by blame and fork, as today's code ends it, and what blame prints behind its verdict makes a case", async () => {
+  it("is graded alike by blame and fork, as today's code ends it, and what blame prints behind its verdict makes a case", {
+    tags: 'thorough',
+  }, async () => {
     const desk = await openDesk((messages) =>
       messages.filter(({ role }) => role === 'tool').length === 1
         ? { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } }
@@ -233,7 +237,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
   })
 
-  it('is promoted with its tool calls alone by --baseline: the case says nothing of the outcome, and a throw is red', async () => {
+  it('is promoted with its tool calls alone by --baseline: the case says nothing of the outcome, and a throw is red', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = await imported()
     const { stdout, stderr } = await harvest(['promote', 'desk', '--as', 'desk-a17', '--baseline'], { cwd })
     expect(stderr).toBe('')
@@ -247,7 +253,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect(thrown.code).toBe(1)
   })
 
-  it('that states no order of its two calls is a case whose every summary says that their order was not compared', async () => {
+  it('that states no order of its two calls is a case whose every summary says that their order was not compared', {
+    tags: 'thorough',
+  }, async () => {
     const { log } = JSON.parse(cassette) as { log: { version: string; entries: readonly object[] } }
     const [entry = {}] = log.entries
     const untimed = { ...entry, startedDateTime: undefined, time: undefined }
@@ -267,7 +275,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect(readFileSync(join(cwd, 'report.json'), 'utf8')).toContain('"notCompared":{"order of steps":1}')
   })
 
-  it('is replayed with the agent of its case, which may be another than that of its tape', async () => {
+  it('is replayed with the agent of its case, which may be another than that of its tape', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = await imported()
     expect((await harvest(['promote', 'desk', '--as', 'desk-a17', '--baseline'], { cwd })).code).toBe(0)
     const clerk = { desk: './src/desk.ts#desk', clerk: './src/clerk.ts#clerk' }
@@ -281,7 +291,9 @@ describe('an import whose file does not state how the run ended', () => {
     expect((await harvest(['replay', 'desk-a17', '--agent', 'desk'], { cwd })).code).toBe(0)
   })
 
-  it('is promoted with what a person says: an oracle, or an outcome that is checked from then on', async () => {
+  it('is promoted with what a person says: an oracle, or an outcome that is checked from then on', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = await imported()
     const promote = (...args: string[]) => harvest(['promote', 'desk', ...args], { cwd })
     expect((await promote('--as', 'graded', '--oracle', './src/oracle.ts#isRight')).code).toBe(0)
@@ -297,7 +309,7 @@ describe('an import whose file does not state how the run ended', () => {
   it.skipIf(!hasTerminal).each([
     ['Enter', '', undefined],
     ['an oracle', './src/oracle.ts#isRight', './src/oracle.ts#isRight'],
-  ])('is asked about on a terminal: %s', async (_, answer, oracle) => {
+  ])('is asked about on a terminal: %s', { tags: 'thorough' }, async (_, answer, oracle) => {
     const cwd = await imported()
     const args = ['promote', 'desk', '--as', 'desk-a17']
     const { code, output } = await onTerminal(args, { cwd, answer, prompt: 'Oracle (' })
@@ -370,7 +382,7 @@ describe('a recorded 401 whose agent rightly throws', () => {
       1,
       'The error of the agent differs from the outcome of this case',
     ],
-  ])('is %s', async (_, DENIED, code, text) => {
+  ])('is %s', { tags: 'thorough' }, async (_, DENIED, code, text) => {
     const ended = await test(cwd, { DENIED })
     expect(ended.stdout + ended.stderr).toContain(text)
     expect(ended.code).toBe(code)

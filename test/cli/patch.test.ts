@@ -110,7 +110,7 @@ describe('harvest patch', () => {
     })
   })
 
-  it('an answer of a service: its body, and its status', async () => {
+  it('an answer of a service: its body, and its status', { tags: 'thorough' }, async () => {
     const body = JSON.parse(
       (await patch('ordered', '--step', '1', '--set', 'body.amount=30', '--json')).stdout,
     ) as object
@@ -153,7 +153,7 @@ describe('harvest patch', () => {
     expect(desk.asked.length - asked).toBeGreaterThan(4)
   })
 
-  it('--live asks the models what comes of it, and counts', async () => {
+  it('--live asks the models what comes of it, and counts', { tags: 'thorough' }, async () => {
     let runs = 0
     desk.decide = (messages) => {
       const done = usual(messages)

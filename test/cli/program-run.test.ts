@@ -215,7 +215,7 @@ describe('a tape from elsewhere', () => {
   })
 })
 
-it('harvest test runs the project’s own Vitest and passes its exit code on', async () => {
+it('harvest test runs the project’s own Vitest and passes its exit code on', { tags: 'thorough' }, async () => {
   const folder = scratch()
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {}')

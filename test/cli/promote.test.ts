@@ -92,7 +92,7 @@ describe('harvest promote', () => {
     expect(code).toBe(3)
   })
 
-  it('an id that is taken is refused, the case stays as it is', async () => {
+  it('an id that is taken is refused, the case stays as it is', { tags: 'thorough' }, async () => {
     const cwd = recorded()
     await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the first'], { cwd })
     const file = join(cwd, 'recordings/golden/refund-100x.case.yaml')
@@ -110,7 +110,9 @@ describe('harvest promote', () => {
     expect(bare.stderr).not.toContain('demote')
   })
 
-  it('the tape of a known-bad case makes a known-bad case, unless the run is said to be good', async () => {
+  it('the tape of a known-bad case makes a known-bad case, unless the run is said to be good', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = recorded()
     await harvest(['promote', 'latest', '--as', 'bad', '--expect', 'fail', '--ok', 'refund(amount: 1)'], { cwd })
     const expectOf = (id: string): string | undefined =>
@@ -126,7 +128,9 @@ describe('harvest promote', () => {
     expect(expectOf('z')).toBe('pass')
   })
 
-  it('an agent that does something else now is refused with what differs, and nothing is written', async () => {
+  it('an agent that does something else now is refused with what differs, and nothing is written', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = recorded()
     const args = ['promote', 'latest', '--as', 'refund-100x']
     const env = { REFUND_TWICE: '1' }
@@ -142,7 +146,9 @@ describe('harvest promote', () => {
     expect(unverified.stdout).toContain('not replayed')
   })
 
-  it('an agent that keeps the id of its process in its input is refused with the way to leave states out, which works', async () => {
+  it('an agent that keeps the id of its process in its input is refused with the way to leave states out, which works', {
+    tags: 'thorough',
+  }, async () => {
     const config = configFor({ noter: './src/noter.ts#noter' })
     const cwd = project({
       'vitest.config.ts': config,
@@ -170,7 +176,9 @@ await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'noter', id: 'not
     expect(await harvest(args, { cwd })).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('an agent that asks its model something else is refused as unproven, with the change', async () => {
+  it('an agent that asks its model something else is refused as unproven, with the change', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = recorded()
     const args = ['promote', 'latest', '--as', 'refund-100x']
     const env = { REFUND_PROMPT: 'Be kind.' }
@@ -190,7 +198,9 @@ await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'noter', id: 'not
     expect(unverified.stdout).toContain('not replayed')
   })
 
-  it('an agent that reaches the world is refused with what it reached, where, and what to do about that', async () => {
+  it('an agent that reaches the world is refused with what it reached, where, and what to do about that', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = recorded(configFor({ refund: './src/escaping.ts#escapingAgent' }))
     mkdirSync(join(cwd, 'src'))
     const escaping = [
@@ -238,7 +248,9 @@ await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'noter', id: 'not
     )
   })
 
-  it('a reworded prompt is promoted with --unverified alone, and show says what differs', async () => {
+  it('a reworded prompt is promoted with --unverified alone, and show says what differs', {
+    tags: 'thorough',
+  }, async () => {
     const cwd = recorded()
     const env = { REFUND_PROMPT: 'Be very fair.' }
     const args = ['promote', 'latest', '--as', 'refund-100x']
@@ -278,7 +290,7 @@ await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'noter', id: 'not
     expect(readdirSync(join(cwd, 'recordings'))).toEqual(['inbox'])
   })
 
-  it('a config without the plugin gets the lines to paste', async () => {
+  it('a config without the plugin gets the lines to paste', { tags: 'thorough' }, async () => {
     const cwd = recorded('export default {}\n')
     const { stderr } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })
     const pasted = (about: string): string => stderr.split(`→ ${about}: `)[1]?.split('\n')[0] ?? ''
@@ -295,7 +307,7 @@ await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'noter', id: 'not
     expect(await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })).toMatchObject({ code: 0 })
   })
 
-  it('--json says where both are', async () => {
+  it('--json says where both are', { tags: 'thorough' }, async () => {
     const cwd = recorded()
     const { stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x', '--json'], { cwd })
     expect(JSON.parse(stdout)).toMatchObject({

@@ -162,7 +162,9 @@ describe('harvest verify --agent', () => {
   })
 })
 
-it('what an agent writes, and that a body is cut, is said by replay, exact or not, and by blame', async () => {
+it('what an agent writes, and that a body is cut, is said by replay, exact or not, and by blame', {
+  tags: 'thorough',
+}, async () => {
   const dir = scratch()
   const agent = join(dir, 'agent.mjs')
   writeFileSync(
@@ -221,7 +223,9 @@ function said(text: string): string {
   return text.replaceAll(/^since it was recorded: .*\n/gm, '')
 }
 
-it('of a case, what an update accepted is the same for replay as for test, and nothing beside it', async () => {
+it('of a case, what an update accepted is the same for replay as for test, and nothing beside it', {
+  tags: 'thorough',
+}, async () => {
   const desk = await openDesk(usual)
   const cwd = deskProject()
   onTestFinished(async () => {

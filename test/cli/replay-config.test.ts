@@ -65,7 +65,7 @@ async function judged(file = tape): Promise<readonly unknown[]> {
   return [code, told.verdict?.verdict, /HARVEST_OPTION/.exec(stdout + stderr)?.[0]]
 }
 
-it('replay --module judges by the policies of the Vitest config', async () => {
+it('replay --module judges by the policies of the Vitest config', { tags: 'thorough' }, async () => {
   const unproven = [1, 'unproven', undefined]
   expect(await judged()).toEqual(unproven)
   config(`{ agents: {}, drift: { instructions: 'report' } }`)
@@ -77,7 +77,7 @@ it('replay --module judges by the policies of the Vitest config', async () => {
   expect(await judged()).toEqual(unproven)
 })
 
-it('replay --module judges a tape of a package by the policies of its package', async () => {
+it('replay --module judges a tape of a package by the policies of its package', { tags: 'thorough' }, async () => {
   const inbox = join(cwd, 'packages/a/recordings/inbox')
   mkdirSync(inbox, { recursive: true })
   const own = join(inbox, 'own.tape.jsonl')
@@ -92,7 +92,7 @@ it('replay --module judges a tape of a package by the policies of its package', 
 it.each([
   ['by itself', ['--module', './src/greeter.js#greeter']],
   ['in Vitest', []],
-])('replay %s counts what was accepted for as long as the config says', async (_, module) => {
+])('replay %s counts what was accepted for as long as the config says', { tags: 'thorough' }, async (_, module) => {
   const agents = `agents: { greeter: './src/greeter.js#greeter' }`
   const replayed = async (limit: string): Promise<readonly unknown[]> => {
     config(`{ ${agents}, ${limit} }`)

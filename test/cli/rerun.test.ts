@@ -418,7 +418,7 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     expect(real.stdout).toMatch(/2\/2 .*\n[^]*tools for real/)
   })
 
-  it('all cases of the golden set share one budget', async () => {
+  it('all cases of the golden set share one budget', { tags: 'thorough' }, async () => {
     const args = [
       'rerun',
       '--golden',

@@ -21,7 +21,7 @@ const chosen = ['request-form', 'response-events', 'tool-errors', 'thrown-error'
  * One story: every place a run can carry a secret is recorded with two hundred of them, and everything the product
  * does with the tapes is done. Then every byte it left on disk or said is searched.
  */
-describe('planted secrets', () => {
+describe('planted secrets', { tags: 'thorough' }, () => {
   let project = ''
   const said: { readonly command: string; readonly answer: Answered }[] = []
   let server: Awaited<ReturnType<typeof startPlantedServer>>

@@ -21,7 +21,9 @@ export async function desk(order) {
 }
 `
 
-it('a run of a process that had fetched before is promoted with what it needs, and every case says so', async () => {
+it('a run of a process that had fetched before is promoted with what it needs, and every case says so', {
+  tags: 'thorough',
+}, async () => {
   const server = createServer((request, response) => {
     const known: Readonly<Record<string, object>> = {
       '/keys': { kid: 'k1', client_secret: 'tr33house-of-ada', from: 'ada@shop.example' },

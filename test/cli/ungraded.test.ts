@@ -59,14 +59,20 @@ describe('without a grade', () => {
   it.each([
     ['nothing grades', 'first', 'HARVEST_ORACLE_MISSING'],
     ['the oracle cannot say', 'silent', 'HARVEST_ORACLE_UNGRADED'],
-  ])('of the recorded run no decision is critical: refused before a model is asked, as %s', async (_, name, code) => {
-    const refused = await run('fork', name, '--critical', '--live', '--cross-version')
-    expect(refused).toMatchObject({ code: 2, asked: 0, stdout: '', stderr: expect.stringContaining(`(${code})`) })
-    const graded = await run(...printed(refused.stderr, 'if what it did was bad').slice(0, 3), '--bad', 'refund(*)')
-    expect(graded).toMatchObject({ code: 0, stdout: expect.stringMatching(/^critical: 1, 3$/m) })
-  })
+  ])(
+    'of the recorded run no decision is critical: refused before a model is asked, as %s',
+    { tags: 'thorough' },
+    async (_, name, code) => {
+      const refused = await run('fork', name, '--critical', '--live', '--cross-version')
+      expect(refused).toMatchObject({ code: 2, asked: 0, stdout: '', stderr: expect.stringContaining(`(${code})`) })
+      const graded = await run(...printed(refused.stderr, 'if what it did was bad').slice(0, 3), '--bad', 'refund(*)')
+      expect(graded).toMatchObject({ code: 0, stdout: expect.stringMatching(/^critical: 1, 3$/m) })
+    },
+  )
 
-  it('of a case that only says what is bad, each other decision counts, and what is right can be said', async () => {
+  it('of a case that only says what is bad, each other decision counts, and what is right can be said', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stdout } = await run('fork', 'plain', '--critical')
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^critical: 1, 3$/m) })
     expect(stdout).not.toContain('best alternative')
@@ -74,7 +80,9 @@ describe('without a grade', () => {
     expect((await run(...right)).stdout).toContain('graded by --ok refund(amount: 25); the recorded run is ok')
   })
 
-  it('a fork is neither of the same grade nor of another: its decision is unknown, and it is counted', async () => {
+  it('a fork is neither of the same grade nor of another: its decision is unknown, and it is counted', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stdout } = await run('fork', 'recorded', '--critical', '--json')
     const { decisions } = JSON.parse(stdout) as { decisions: readonly Decision[] }
     expect(decisions.map(({ verdict }) => verdict)).toEqual(['unknown', 'unknown', 'unknown'])
@@ -93,7 +101,7 @@ describe('without a grade', () => {
     ['blame', 'judge', '--dry-run'],
     ['fix', 'judge'],
     ['fix', 'silent', '--oracle', './src/oracles.ts#judge'],
-  ])('no model is asked for one with --max-cost 0: %s %s %s', async (...args) => {
+  ])('no model is asked for one with --max-cost 0: %s %s %s', { tags: 'thorough' }, async (...args) => {
     const { code, stderr, asked } = await run(...args, '--max-cost', '0')
     expect({ code, asked }, stderr).toEqual({ code: 2, asked: 0 })
     expect(stderr).toContain('(HARVEST_BUDGET_USED)')
@@ -104,7 +112,7 @@ describe('without a grade', () => {
     expect([free.asked, free.stderr]).toEqual([0, expect.not.stringContaining('HARVEST_BUDGET_USED')])
   })
 
-  it('a fork is compared and saved all the same, and no count of grades has it', async () => {
+  it('a fork is compared and saved all the same, and no count of grades has it', { tags: 'thorough' }, async () => {
     const args = ['--step', '3', '--say', 'No.'] as const
     const { code, stdout } = await run('fork', 'recorded', ...args, '--save')
     expect(stdout).toMatch(/^ +1 +other +no grade +other /m)

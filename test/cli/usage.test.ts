@@ -275,7 +275,7 @@ describe('an earlier spelling', () => {
     for (const [old, now, names] of pairs) expect(values(old, names)).toEqual(values(now, names))
   })
 
-  it('prints its hint on stderr, and none with --json or in CI', async () => {
+  it('prints its hint on stderr, and none with --json or in CI', { tags: 'thorough' }, async () => {
     const args = ['ls', '--class', 'none', '--dir', '.']
     expect((await harvest(args, { env: { CI: undefined } as never })).stderr).toContain(
       'hint: --class is now --retention',

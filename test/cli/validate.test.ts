@@ -15,7 +15,9 @@ const folder = mkdtempSync(join(tmpdir(), 'harvest-validate-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('harvest validate', () => {
-  it('prints a row per family and every promise, and exits with 0 when all are kept', async () => {
+  it('prints a row per family and every promise, and exits with 0 when all are kept', {
+    tags: 'thorough',
+  }, async () => {
     const { code, stdout, stderr } = await harvest(['validate', '--level', 'engine', '--family', 'F5.single'], {
       cwd: folder,
     })
@@ -34,7 +36,9 @@ describe('harvest validate', () => {
     expect(engine.cells[0]).toMatchObject({ cell: { id: 'F7.environment n=20 exact' }, tally: { top1: [10, 10] } })
   })
 
-  it('--check holds the figures against the committed report, and names the cell that left it', async () => {
+  it('--check holds the figures against the committed report, and names the cell that left it', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(folder, 'validation.json')
     const seed = 7
     const { code: missing, stderr } = await harvest(['validate', '--level', 'engine', '--check', '--report', file], {

@@ -7,7 +7,9 @@ import { createRecorder } from '../../src/record/index.ts'
 import { confinedFlags } from '../../src/seam/intercept/confine.ts'
 import type { DatabaseReport } from './databases.child.ts'
 
-test('a database in memory works, of SQLite and of Postgres, where Node confines the process', async () => {
+test('a database in memory works, of SQLite and of Postgres, where Node confines the process', {
+  tags: 'thorough',
+}, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-confined-'))
   try {
     const recorder = createRecorder({ dir })

@@ -41,7 +41,9 @@ async function debugJson(commands: string): Promise<readonly Record<string, neve
 }
 
 describe('the agent in its own code', () => {
-  it('stands still where the answer of a step arrives, with its variables, and goes on and back', async () => {
+  it('stands still where the answer of a step arrives, with its variables, and goes on and back', {
+    tags: 'thorough',
+  }, async () => {
     const [, code, print, next, finish, back, again, before] = await debugJson(
       'goto 6; code; print messages.at(-1).content; next; finish; back; back; back',
     )
@@ -83,7 +85,9 @@ describe('the agent in its own code', () => {
     expect(answers[5]).toMatchObject({ value: 'refund_policy' })
   })
 
-  it('is looked at without being disturbed, and whoever wants to change it gets another replay', async () => {
+  it('is looked at without being disturbed, and whoever wants to change it gets another replay', {
+    tags: 'thorough',
+  }, async () => {
     const { out } = await debug(
       'goto 4; code; print Date.now(); print messages.push(1); call messages.push(1); print messages.length; next',
     )
@@ -162,7 +166,7 @@ export const agent = (ticket) => ${other}\n`
 })
 
 describe('a long run', () => {
-  it('skips to the replay that is kept before a step, and says by how many steps', async () => {
+  it('skips to the replay that is kept before a step, and says by how many steps', { tags: 'thorough' }, async () => {
     // Replays of runs that take no time are not kept.
     const rows = 4_000
     const recorder = createRecorder({ dir })
@@ -189,7 +193,9 @@ describe('a long run', () => {
 })
 
 describe('an answer that no statement of the agent was waiting for', () => {
-  it('is stopped at where the next statement runs, with the steps that were answered by then', async () => {
+  it('is stopped at where the next statement runs, with the steps that were answered by then', {
+    tags: 'thorough',
+  }, async () => {
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'served', id: 'served' }, () => servedTools())
     const file = 'fixtures/debug/served-tools.ts'
@@ -228,7 +234,7 @@ describe('an answer that no statement of the agent was waiting for', () => {
 })
 
 describe('an answer that is kept back', () => {
-  it('keeps everything back: no timer, no grace, no hang, however long it takes', async () => {
+  it('keeps everything back: no timer, no grace, no hang, however long it takes', { tags: 'thorough' }, async () => {
     const { stdout, code } = await run(process.execPath, [resolve('test/debug/held.child.ts'), tape])
     expect(code).toBe(0)
     const { held, ...rest } = JSON.parse(stdout) as { readonly held: number }
@@ -238,7 +244,7 @@ describe('an answer that is kept back', () => {
 })
 
 describe('an editor that attaches', () => {
-  it('sees the same stop, and the port is open only where it was asked for', async () => {
+  it('sees the same stop, and the port is open only where it was asked for', { tags: 'thorough' }, async () => {
     const { steps } = new DebugSession(readTape(tape))
     const launch = launchOf({ file: tape, recordings: 'recordings' }, given({ module }))
     const [open, shut] = [new CodeSession(steps, launch, { port: 0 }), new CodeSession(steps, launch)]
@@ -279,7 +285,7 @@ describe('an editor that attaches', () => {
 })
 
 describe('a replay that was looked at', () => {
-  it('stops at every step and goes on as one nobody looked at', async () => {
+  it('stops at every step and goes on as one nobody looked at', { tags: 'thorough' }, async () => {
     const { steps } = new DebugSession(readTape(tape))
     const session = new CodeSession(steps, launchOf({ file: tape, recordings: 'recordings' }, given({ module })))
     try {

@@ -51,7 +51,9 @@ async function atTerminal(
 }
 
 describe.skipIf(!hasTerminal)('at a terminal', () => {
-  it('two minutes with a bad refund: from the opening to the line of the code, and back', async () => {
+  it('two minutes with a bad refund: from the opening to the line of the code, and back', {
+    tags: 'thorough',
+  }, async () => {
     const { code, output } = await atTerminal(
       [
         'break refund(amount > 100)',

@@ -50,14 +50,16 @@ describe('an agent that waits for an SDK and its streams', () => {
   const [lookup, refund] = ['execute: (args) => shop.lookup_order(args),', 'execute: (args) => shop.refund(args),']
   const [trim, end] = ['const line = answer.trim()', 'return line']
 
-  it('is stepped through statement by statement, in its own files alone, and back', async () => {
+  it('is stepped through statement by statement, in its own files alone, and back', { tags: 'thorough' }, async () => {
     const commands = 'code; next; step; step; back; next; next; next'
     const stops = await told(tape, `${agent}#streamsRefund`, commands)
     expect(linesAt(stops)).toEqual([lookup, refund, refund, trim, refund, trim, end, false])
     expect(stops.some(({ isChanged }) => isChanged)).toBe(false)
   })
 
-  it('is run on to the function that waits for the answer, though it asks otherwise than on the tape', async () => {
+  it('is run on to the function that waits for the answer, though it asks otherwise than on the tape', {
+    tags: 'thorough',
+  }, async () => {
     vi.stubEnv('HARVEST_TEST_PROMPT', 'Refund what is asked for.')
     const stops = await told(tape, `${agent}#streamsRefund`, 'code; next; finish; finish').finally(vi.unstubAllEnvs)
     expect(linesAt(stops)).toEqual([lookup, refund, trim, false])
@@ -105,7 +107,9 @@ export async function halves() {
     expect(linesAt([stop as Told])).toEqual(['return result'])
   })
 
-  it('is that of the file it was compiled from, which was changed only where it is another one', async () => {
+  it('is that of the file it was compiled from, which was changed only where it is another one', {
+    tags: 'thorough',
+  }, async () => {
     const { file, tape } = await recorded('halves', code)
     const text = readFileSync(file, 'utf8')
     const source = join(dirname(file), 'halves.source.ts')

@@ -52,7 +52,9 @@ describe('the workflow of docs/ci.md', () => {
   })
   afterAll(() => home?.[Symbol.dispose]())
 
-  it('runs: the shards of the matrix, then the merge, with what each hands to the next', async () => {
+  it('runs: the shards of the matrix, then the merge, with what each hands to the next', {
+    tags: 'thorough',
+  }, async () => {
     const numbers = shard.strategy?.matrix.shard ?? []
     const env = { CI: 'true', GITHUB_ACTIONS: 'true' }
     expect(numbers).toEqual([1, 2, 3])

@@ -176,7 +176,7 @@ describe('a part of an answer', () => {
   it.each([
     ['another size, number and place', parts],
     ['another part of a place, of a name and of a time', otherParts],
-  ])('is found where only that decides: %s', async (_, lines) => {
+  ])('is found where only that decides: %s', { tags: 'thorough' }, async (_, lines) => {
     const file = join(project.folder, 'vitest.config.ts')
     const config = readFileSync(file, 'utf8')
     mkdirSync(join(project.folder, 'var/empty'), { recursive: true })
@@ -341,7 +341,9 @@ describe('what cannot be looked into', () => {
     ])
   })
 
-  it('a run whose file is gone is said not to be looked at, with the file, and exit code 1', async () => {
+  it('a run whose file is gone is said not to be looked at, with the file, and exit code 1', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(project.folder, 'var/notes.txt')
     const text = readFileSync(file)
     rmSync(file)
@@ -353,7 +355,9 @@ describe('what cannot be looked into', () => {
     expect(code).toBe(1)
   })
 
-  it('a run whose source is recorded by now, as the advice says, is said to need another recording', async () => {
+  it('a run whose source is recorded by now, as the advice says, is said to need another recording', {
+    tags: 'thorough',
+  }, async () => {
     const file = join(project.folder, 'fixtures/doctor/planted/pid-in-prompt.ts')
     const code = readFileSync(file, 'utf8')
     const recorded = code.replace('process.pid', "value('pid', () => process.pid)")

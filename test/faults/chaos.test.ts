@@ -118,7 +118,7 @@ describe('what counts as failing', () => {
     })
   })
 
-  it('doing a thing twice, when its answer was only late', async () => {
+  it('doing a thing twice, when its answer was only late', { tags: 'thorough' }, async () => {
     // It waits three seconds, and asks once more.
     const impatient = async (): Promise<{ charged: number }> => {
       const { amount } = await balance({ id: 'A-1' })
@@ -203,7 +203,7 @@ describe('what counts as failing', () => {
     expect(report.failure?.said).toContain('never got an answer from receipt')
   })
 
-  it('never answering', async () => {
+  it('never answering', { tags: 'thorough' }, async () => {
     const report = await search(buy, { faults: ['tool-no-answer'], runs: 3, timeoutMs: 5_000 })
     expect(report.failure).toMatchObject({ class: 'hang', schedule: [{ kind: 'tool-no-answer' }] })
   })

@@ -25,6 +25,7 @@ const agents = {
 
 test.for(Object.entries(agents))(
   `${runs} runs of %s at once give ${runs} whole tapes, each with its own requests and nobody else's`,
+  { tags: 'thorough' },
   async ([name, perRun]) => {
     const dir = await mkdtemp(join(tmpdir(), 'harvest-concurrent-'))
     try {

@@ -22,14 +22,17 @@ beforeAll(async () => {
 test('an agent that reports the order of six parallel answers reports the recorded order', () =>
   expectSameOrders('plain', plain, most))
 
-test('a replayed agent may take a different number of turns after each answer', () =>
-  expectSameOrders('other turns', plain, some, { hops: 3 }))
+test('a replayed agent may take a different number of turns after each answer', { tags: 'thorough' }, () =>
+  expectSameOrders('other turns', plain, some, { hops: 3 }),
+)
 
-test('answers that go through undici come in the recorded order as well', () =>
-  expectSameOrders('through undici', plain, some, {}, { VITEST_HARVEST_FETCH: 'undici' }))
+test('answers that go through undici come in the recorded order as well', { tags: 'thorough' }, () =>
+  expectSameOrders('through undici', plain, some, {}, { VITEST_HARVEST_FETCH: 'undici' }),
+)
 
-test('eight replays at once in one process do not disturb each other', () =>
-  expectSameOrders('eight at once', plain, some, { atOnce: 8 }))
+test('eight replays at once in one process do not disturb each other', { tags: 'thorough' }, () =>
+  expectSameOrders('eight at once', plain, some, { atOnce: 8 }),
+)
 
 test.for([
   ['wrapped tools settle in the recorded order', 'serve'],
@@ -44,7 +47,7 @@ test.for([
   }
 })
 
-test('without the recorded order of delivery hardly any replay would be the same', async () => {
+test('without the recorded order of delivery hardly any replay would be the same', { tags: 'thorough' }, async () => {
   const runs = Math.min(most, 25)
   expect((await replay('ungated', plain, runs, { ungated: true })).identical).toBeLessThan(runs / 10)
 })

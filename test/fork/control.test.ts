@@ -199,15 +199,19 @@ describe('what a what-if is compared with', () => {
   it.each([
     ['as recorded', {}],
     ['changed', changed],
-  ])('code %s: a fault that reaches nothing is survived, and one of a value that is used is not', async (_, code) => {
-    const survives = async (kind: string, args: FaultSchedule[number]['args']) => {
-      const examples = [[{ step: 1, kind, args }]]
-      const report = await chaos(tape, { agent: agentOf(code), faults: ['tools'], examples, runs: 1, seed: 1 })
-      expect(report.control.differs?.what).toBe(code === changed ? 'outcome.answer' : undefined)
-      return report.survived
-    }
-    expect([await survives('tool-slow', { ms: 500 }), await survives('tool-no-answer', {})]).toEqual([true, false])
-  })
+  ])(
+    'code %s: a fault that reaches nothing is survived, and one of a value that is used is not',
+    { tags: 'thorough' },
+    async (_, code) => {
+      const survives = async (kind: string, args: FaultSchedule[number]['args']) => {
+        const examples = [[{ step: 1, kind, args }]]
+        const report = await chaos(tape, { agent: agentOf(code), faults: ['tools'], examples, runs: 1, seed: 1 })
+        expect(report.control.differs?.what).toBe(code === changed ? 'outcome.answer' : undefined)
+        return report.survived
+      }
+      expect([await survives('tool-slow', { ms: 500 }), await survives('tool-no-answer', {})]).toEqual([true, false])
+    },
+  )
 
   it("is the recording itself, and says nothing, where today's code does the same", async () => {
     const arm = await control({})

@@ -41,16 +41,20 @@ afterAll(async () => {
 
 /** A slice of `npm run bench -- prove`, which proves thousands. */
 describe('six agents whose model is right with some probability', () => {
-  it.each(provedAgents.map(({ subject }) => subject.name))('%s ends as the gate says of its asks', async (name) => {
-    // Never wrong, flaky before and now, never right.
-    for (const model of [0, 4, 5]) {
-      const session = await proveOnce(desk, readyOf(name), models[model]!, 10 * model)
-      expect(session, JSON.stringify(models[model])).toMatchObject({
-        isAsDrawn: true,
-        decision: ['proven', '', '', '', 'flaky', 'worse'][model],
-      })
-    }
-  })
+  it.each(provedAgents.map(({ subject }) => subject.name))(
+    '%s ends as the gate says of its asks',
+    { tags: 'thorough' },
+    async (name) => {
+      // Never wrong, flaky before and now, never right.
+      for (const model of [0, 4, 5]) {
+        const session = await proveOnce(desk, readyOf(name), models[model]!, 10 * model)
+        expect(session, JSON.stringify(models[model])).toMatchObject({
+          isAsDrawn: true,
+          decision: ['proven', '', '', '', 'flaky', 'worse'][model],
+        })
+      }
+    },
+  )
 
   it('an agent that is worse leaves its first bad run as a branch', async () => {
     const { of, agent, keys } = readyOf('travel')
@@ -83,7 +87,7 @@ describe('six agents whose model is right with some probability', () => {
     expect(reasons[0]).toContain('not on the tape')
   })
 
-  it('goes on where it was killed, at whichever place of its log', async () => {
+  it('goes on where it was killed, at whichever place of its log', { tags: 'thorough' }, async () => {
     const git = (...args: string[]): Buffer =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: scratch })
     git('init', '--quiet')
@@ -107,7 +111,7 @@ describe('the rates of the gate', () => {
 
 describe('edits of the bench, with the model of their world', () => {
   // The bench proves those of all agents.
-  it('no unproven regression of two agents is proven, and every harmless edit is', async () => {
+  it('no unproven regression of two agents is proven, and every harmless edit is', { tags: 'thorough' }, async () => {
     for (const subject of subjects.filter(({ name }) => name === 'refund' || name === 'billing')) {
       const proved = await proveEdits(desk, await desk.record(subject))
       expect(proved.length).toBeGreaterThan(0)
@@ -117,7 +121,7 @@ describe('edits of the bench, with the model of their world', () => {
 })
 
 describe('a case that names an oracle', () => {
-  it('has its asks judged by that function alone', async () => {
+  it('has its asks judged by that function alone', { tags: 'thorough' }, async () => {
     vi.mocked(process.cwd).mockReturnValue(repository)
     const { of, agent, keys } = readyOf('travel')
     writeFileSync(
@@ -162,7 +166,7 @@ describe('the budget of a proof', () => {
     }
   })
 
-  it('pays the calls of the function of the case too, and is never passed by them', async () => {
+  it('pays the calls of the function of the case too, and is never passed by them', { tags: 'thorough' }, async () => {
     vi.mocked(process.cwd).mockReturnValue(repository)
     const { of, agent, keys } = readyOf('travel')
     let judged = 0

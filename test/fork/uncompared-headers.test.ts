@@ -13,7 +13,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const agent = (input: unknown): Promise<unknown> =>
   deskAgent(input, 'gpt-4o', undefined, { authorization: 'Bearer sk-one' })
 
-test('headers that were not compared are told of kept forks that asked a live model, and of no others', async () => {
+test('headers that were not compared are told of kept forks that asked a live model, and of no others', {
+  tags: 'thorough',
+}, async () => {
   await installReplay()
   await using desk = {
     ...(await openRefunds()),

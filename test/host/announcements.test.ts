@@ -39,7 +39,9 @@ const run = async (env: Readonly<Record<string, string>>, ...args: readonly stri
   return { code, output, meta: reported(project).get('golden/hand-over')?.meta.harvest }
 }
 
-it('a case without lists is compared with its tape: another receiver is red, at the line that sends', async () => {
+it('a case without lists is compared with its tape: another receiver is red, at the line that sends', {
+  tags: 'thorough',
+}, async () => {
   expect(await run({})).toMatchObject({ code: 0 })
   const { code, output, meta } = await run({ RECEIVER: 'auditor', BUDGET: '1000' })
   expect(code).toBe(1)
@@ -49,7 +51,7 @@ it('a case without lists is compared with its tape: another receiver is red, at 
   expect(output).toContain('Recordings  0 replayed, 1 diverged')
 })
 
-it('verify counts messages and marks, and is not bit-exact when they differ', async () => {
+it('verify counts messages and marks, and is not bit-exact when they differ', { tags: 'thorough' }, async () => {
   const verify = (env: Readonly<Record<string, string>>) =>
     project.run(['verify', 'hand-over', '--agent', './src/desk.ts#desk'], { bin: 'harvest', env })
   const same = await verify({})
@@ -62,7 +64,7 @@ it('verify counts messages and marks, and is not bit-exact when they differ', as
   expect(other.output).toContain('hand-over: different; not bit-exact')
 })
 
-it('an update with a reason lists them in the case, which then stands for the tape', async () => {
+it('an update with a reason lists them in the case, which then stands for the tape', { tags: 'thorough' }, async () => {
   const changed = { RECEIVER: 'auditor', BUDGET: '1000' }
   const update = await run({ ...changed, HARVEST_UPDATE_REASON: 'audits are new', VITEST_HARVEST_UPDATE: 'all' })
   expect(update.output).toContain(`Updated  ${caseFile}`)

@@ -47,7 +47,7 @@ describeLanes('what a run of Vitest %i is asked for', (lane) => {
   })
 
   for (const name of ['APPVEYOR', 'bamboo_planKey', 'DRONE_BUILD_EVENT'])
-    once(`an update is refused where ${name} is set`, async () => {
+    once(`an update is refused where ${name} is set`, { tags: 'thorough' }, async () => {
       const env = { [name]: 'yes', VITEST_HARVEST_UPDATE: 'all', HARVEST_UPDATE_REASON: 'it is right' }
       const result = await project.run(['run'], { env })
       expect([result.code, untouched()]).toEqual([1, true])

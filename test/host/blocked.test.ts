@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { describeLanes, type Lane, onLane, openHome } from './inline.ts'
+import { expect, it } from 'vitest'
+import { describeLanes, onLane, openHome } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { summaryOf } from './reports.ts'
 
@@ -33,7 +33,7 @@ describeLanes(
     it.each([
       ['forks', 'dozes'],
       ['threads', 'loop'],
-    ])('meets the time limit of its case in %s: %s', meetsItsLimit)
+    ])('meets the time limit of its case in %s: %s', { tags: 'thorough' }, meetsItsLimit)
     onLane(lane, 5)('meets the time limit of its case in forks: at-import', { tags: 'thorough' }, () =>
       meetsItsLimit('forks', 'at-import'),
     )

@@ -130,7 +130,7 @@ for (const [lane, [worker, { setting, only }]] of ([5, 4] satisfies Lane[]).flat
 ))
   onLane(lane, 5)(
     `what the modules of an agent and its packages lay over fetch or node:http is asked by a test by hand that imports them at its top, ${worker} under Vitest ${lane}`,
-    worker === 'in a vm pool' ? { tags: 'thorough' } : {},
+    worker === 'without isolation' ? {} : { tags: 'thorough' },
     async () => {
       using home = openHome(lane, ['msw'])
       const files: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeLanes, type Home, type InlineProject, openHome } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { reported, type ReportedTest, withJson } from './reports.ts'

@@ -128,7 +128,9 @@ ${Array.from(
     expect(own.match(/^### .*/gm)).toHaveLength(13)
   })
 
-  it('is told the same by the merged reports of three shards, which stay silent themselves', async () => {
+  it('is told the same by the merged reports of three shards, which stay silent themselves', {
+    tags: 'thorough',
+  }, async () => {
     const env = github('shards.md')
     const shards = [1, 2, 3].map((part) => project.run(['run', `--shard=${part}/3`, '--reporter=blob'], { env }))
     for (const { stderr, code } of await Promise.all(shards)) expect([code, stderr]).toEqual([1, ''])
@@ -155,7 +157,7 @@ ${Array.from(
     },
   )
 
-  it('reads stdout of a reporter for machines as it is, whatever agents print', async () => {
+  it('reads stdout of a reporter for machines as it is, whatever agents print', { tags: 'thorough' }, async () => {
     const env = github('machines.md')
     const [json, junit, tap] = await Promise.all(
       ['json', 'junit', 'tap'].map((name) =>
@@ -182,13 +184,17 @@ ${Array.from(
     const merged = await project.run(['run', '--merge-reports'], { env: update })
     expect([merged.output.includes('Updated'), project.hash()]).toEqual([false, before])
   })
-  onLane(lane, 5)('is answered by harvest test as by Vitest, and with 2 where it was called wrongly', async () => {
-    const harvest = (...args: string[]) => project.run(['test', ...args], { bin: 'harvest' })
-    const results = await Promise.all([
-      harvest('golden/holds'),
-      harvest('golden/fixed'),
-      harvest('--update-recordings'),
-    ])
-    expect(results.map(({ code }) => code)).toEqual([0, 1, 2])
-  })
+  onLane(lane, 5)(
+    'is answered by harvest test as by Vitest, and with 2 where it was called wrongly',
+    { tags: 'thorough' },
+    async () => {
+      const harvest = (...args: string[]) => project.run(['test', ...args], { bin: 'harvest' })
+      const results = await Promise.all([
+        harvest('golden/holds'),
+        harvest('golden/fixed'),
+        harvest('--update-recordings'),
+      ])
+      expect(results.map(({ code }) => code)).toEqual([0, 1, 2])
+    },
+  )
 })

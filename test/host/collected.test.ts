@@ -20,7 +20,9 @@ const reporters = [
 ]
 
 describeLanes('the cases of Vitest %i', (lane) => {
-  it('are told of alike, whether a worker collects them or Vitest imports a module of each', async () => {
+  it('are told of alike, whether a worker collects them or Vitest imports a module of each', {
+    tags: 'thorough',
+  }, async () => {
     using home = openHome(lane)
     const files = {
       'vitest.config.ts': config,

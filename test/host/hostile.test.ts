@@ -156,21 +156,25 @@ describeLanes('hostile text in cases, tapes and agents under Vitest %i', (lane) 
     expect(findsHostile(page, 'markdown')).toEqual([])
   })
 
-  onLane(lane, 5)('forges no result of TAP, and the reports of blobs are the same when they are merged', async () => {
-    const tap = await project.run(['run', '--reporter=tap-flat', '--reporter=blob'], { env: env('tap.md') })
-    expect(findsHostile(tap.stdout + tap.stderr)).toEqual([])
-    const points = tap.stdout.split('\n').filter((line) => /^(?:ok|not ok) \d/.test(line))
-    expect(points).toHaveLength(total)
-    expect(
-      tap.stdout.split('\n').filter((line) => /^(?:ok|not ok|bail out|\d+\.\.|tap version)/i.test(line)),
-    ).toHaveLength(total + 2)
-    const merged = await project.run(['run', '--merge-reports'], { env: env('merged.md') })
-    expect(findsHostile(merged.stdout + merged.stderr)).toEqual([])
-    // Which reports a run wrote is said where it ran.
-    const withoutReports = (summary: string) => summary.replace(/\n +Reports .*/, '')
-    expect(summaryOf(merged)).toBe(withoutReports(summaryOf(run)))
-    expect(findsHostile(read('merged.md'), 'markdown')).toEqual([])
-  })
+  onLane(lane, 5)(
+    'forges no result of TAP, and the reports of blobs are the same when they are merged',
+    { tags: 'thorough' },
+    async () => {
+      const tap = await project.run(['run', '--reporter=tap-flat', '--reporter=blob'], { env: env('tap.md') })
+      expect(findsHostile(tap.stdout + tap.stderr)).toEqual([])
+      const points = tap.stdout.split('\n').filter((line) => /^(?:ok|not ok) \d/.test(line))
+      expect(points).toHaveLength(total)
+      expect(
+        tap.stdout.split('\n').filter((line) => /^(?:ok|not ok|bail out|\d+\.\.|tap version)/i.test(line)),
+      ).toHaveLength(total + 2)
+      const merged = await project.run(['run', '--merge-reports'], { env: env('merged.md') })
+      expect(findsHostile(merged.stdout + merged.stderr)).toEqual([])
+      // Which reports a run wrote is said where it ran.
+      const withoutReports = (summary: string) => summary.replace(/\n +Reports .*/, '')
+      expect(summaryOf(merged)).toBe(withoutReports(summaryOf(run)))
+      expect(findsHostile(read('merged.md'), 'markdown')).toEqual([])
+    },
+  )
 })
 
 /** Names of the elements of a document, after a look that every one is closed where it was opened. */

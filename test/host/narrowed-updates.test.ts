@@ -108,30 +108,34 @@ test('by hand', async () => {
     return { ...run, written: [...changed, ...(existsSync(left()) ? ['hand'] : [])] }
   }
 
-  it.each(named)('%j writes what it names, and nothing else', async (args, files) => {
+  it.each(named)('%j writes what it names, and nothing else', { tags: 'thorough' }, async (args, files) => {
     const { code, written, output } = await update(args)
     expect([code, written], output).toEqual([0, files])
   })
 
-  it.each(refused)('%s writes nothing, and prints the command for its files', async (option, args, files) => {
-    const { code, written, output } = await update(args)
-    expect([code, written]).toEqual([1, []])
-    expect(output).toContain('HARVEST_UPDATE_PARTIAL')
-    expect(output).toMatch(
-      new RegExp(`^.*(?: with |given words {2})${option.replaceAll(/[*?+]/g, String.raw`\$&`)}`, 'm'),
-    )
-    const tests = reported(project)
-    const red = [...tests].filter(([, { status }]) => status === 'failed').map(([name]) => name)
-    expect(red.sort()).toEqual(files.map(testOf).sort())
-    const [, command = ''] = /→ to update (?:it|all of them): npx vitest-harvest (.*)$/m.exec(output) ?? []
-    expect(
-      command
-        .split(' ')
-        .filter((word) => /\.(?:yaml|ts)$/.test(word))
-        .sort(),
-    ).toEqual(files.map(fileOf).sort())
-    if (option !== '-t vip' && option !== '--changed') return
-    const again = await update(command.split(' '), 'harvest')
-    expect([again.code, again.written], again.output).toEqual([0, files])
-  })
+  it.each(refused)(
+    '%s writes nothing, and prints the command for its files',
+    { tags: 'thorough' },
+    async (option, args, files) => {
+      const { code, written, output } = await update(args)
+      expect([code, written]).toEqual([1, []])
+      expect(output).toContain('HARVEST_UPDATE_PARTIAL')
+      expect(output).toMatch(
+        new RegExp(`^.*(?: with |given words {2})${option.replaceAll(/[*?+]/g, String.raw`\$&`)}`, 'm'),
+      )
+      const tests = reported(project)
+      const red = [...tests].filter(([, { status }]) => status === 'failed').map(([name]) => name)
+      expect(red.sort()).toEqual(files.map(testOf).sort())
+      const [, command = ''] = /→ to update (?:it|all of them): npx vitest-harvest (.*)$/m.exec(output) ?? []
+      expect(
+        command
+          .split(' ')
+          .filter((word) => /\.(?:yaml|ts)$/.test(word))
+          .sort(),
+      ).toEqual(files.map(fileOf).sort())
+      if (option !== '-t vip' && option !== '--changed') return
+      const again = await update(command.split(' '), 'harvest')
+      expect([again.code, again.written], again.output).toEqual([0, files])
+    },
+  )
 })

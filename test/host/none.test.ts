@@ -30,7 +30,7 @@ describeLanes('a run that collected no case, under Vitest %i', (lane) => {
     expect(results[1]?.stderr).toContain('recordings/golden/one.case.yaml')
   })
 
-  it('is not red where somebody asked for other tests', async () => {
+  it('is not red where somebody asked for other tests', { tags: 'thorough' }, async () => {
     using home = openHome(lane)
     const project = home.project('asked', {
       ...refundSources,

@@ -54,7 +54,7 @@ describeLanes('a golden set that is no longer whole, under Vitest %i', (lane) =>
     ])
   })
 
-  it('is not seen in runs that were asked for a part of it', async () => {
+  it('is not seen in runs that were asked for a part of it', { tags: 'thorough' }, async () => {
     const part = home.project('part', { ...whole, 'vitest.config.ts': config() })
     const git = (...words: string[]) => spawnSync('git', words, { cwd: part.folder, encoding: 'utf8' })
     git('init', '--quiet')
@@ -69,7 +69,9 @@ describeLanes('a golden set that is no longer whole, under Vitest %i', (lane) =>
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0])
   })
 
-  it('is seen when the reports of shards are merged, and so is a shard that is missing, but not a part that was asked for', async () => {
+  it('is seen when the reports of shards are merged, and so is a shard that is missing, but not a part that was asked for', {
+    tags: 'thorough',
+  }, async () => {
     const shards = home.project('shards', { ...whole, 'vitest.config.ts': config() })
     for (const part of [1, 2]) await shards.run(['run', `--shard=${part}/2`, '--reporter=blob'], { env: ci })
     const merged = await shards.run(['run', '--merge-reports'], { env: ci })

@@ -31,7 +31,7 @@ describeLanes('the recordings project in a config of Vitest %i', (lane) => {
   const tests = ({ output }: RunResult) => /Tests {2}(.*)/.exec(output)?.[1]
   const cases = ({ output }: RunResult) => output.match(/✓ \|recordings\|/g)?.length
 
-  it('stands beside the projects of the user, once, and is selected by its name', async () => {
+  it('stands beside the projects of the user, once, and is selected by its name', { tags: 'thorough' }, async () => {
     const files = {
       'vitest.config.ts': configure(`plugins: [${plugin}], test: { include: ['src/**/*.test.ts'], projects: [
         { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
@@ -105,7 +105,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect([result.code, cases(result)]).toEqual([0, 1])
   })
 
-  it('gets along with a plugin that reads YAML, which goes on to read other files', async () => {
+  it('gets along with a plugin that reads YAML, which goes on to read other files', { tags: 'thorough' }, async () => {
     const yaml = `const yaml = { name: 'some-yaml', transform(code, id) {
   if (!/\\.ya?ml$/.test(id)) return
   if (code.includes('import ')) throw new Error('this is no YAML')
@@ -147,7 +147,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect(result.code).toBe(0)
   })
 
-  once('finds two cases with one id, and in CI a tape that lost its case', async () => {
+  once('finds two cases with one id, and in CI a tape that lost its case', { tags: 'thorough' }, async () => {
     const files = {
       'vitest.config.ts': config(),
       ...golden('two', refundBaseline),

@@ -234,7 +234,7 @@ describeLanes('a changed question under Vitest %i', (lane) => {
     expect(project.search('recordings', /key:/)).toEqual([])
   })
 
-  once('is not accepted in CI, and by nobody without a reason', async () => {
+  once('is not accepted in CI, and by nobody without a reason', { tags: 'thorough' }, async () => {
     const project = home.project('ci', { ...sources(), ...supportCase('a-1') })
     raiseLimit(project)
     const before = project.hash()
@@ -259,7 +259,7 @@ describeLanes('a changed question under Vitest %i', (lane) => {
     expect((await vitest(project)).code).toBe(1)
   })
 
-  once('stops to be accepted after the days the config names', async () => {
+  once('stops to be accepted after the days the config names', { tags: 'thorough' }, async () => {
     const project = home.project('days', { ...sources('accepted: { maxDays: 90 }'), ...supportCase('a-1') })
     raiseLimit(project)
     await harvest(project, 'accept', 'a-1', '--reason', 'the limit was raised')
@@ -373,6 +373,7 @@ test('otherwise', async () => {
 
   once(
     'of a hand-written test is accepted by an update of its file, and with no test whose path has the name in it',
+    { tags: 'thorough' },
     async () => {
       const testOf = (id: string) => `import { test } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'

@@ -8,7 +8,7 @@ const system = readFileSync('prompts/system.md', 'utf8')
 ${refundAgent.replace('const order =', "if (!system || !(await readFile('prompts/tone.md', 'utf8'))) return\n  const order =")}`
 
 describeLanes('files that an agent reads by itself, under Vitest %i', (lane) => {
-  it('are named with what to put into deps, and not once they are there', async () => {
+  it('are named with what to put into deps, and not once they are there', { tags: 'thorough' }, async () => {
     using home = openHome(lane)
     const project = home.project('reads', {
       'vitest.config.ts': config(),

@@ -137,7 +137,7 @@ describeLanes('a red case on Vitest %i', (lane) => {
     expect(refused.output).toContain('(HARVEST_CASE_LINK)')
   })
 
-  once('is red for its own reason where the folder is read-only', async () => {
+  once('is red for its own reason where the folder is read-only', { tags: 'thorough' }, async () => {
     const project = home.project('read-only', { 'vitest.config.ts': config(), ...refundSources, ...red })
     // Vite writes a config that it bundles; root may write anywhere, so another user runs it then.
     const args = ['run', '--configLoader=runner'] as const

@@ -116,7 +116,7 @@ it('of snapshots is accepted with the input and the calls in one update: one tha
   expect(await run({ ...now, MORE: '' })).toMatchObject({ code: 1, meta: { code: 'HARVEST_STATES' } })
 })
 
-it('in a test by hand leads to another recording: there is no case to update', async () => {
+it('in a test by hand leads to another recording: there is no case to update', { tags: 'thorough' }, async () => {
   project.write(
     'src/desk.test.ts',
     `import { test } from 'vitest'

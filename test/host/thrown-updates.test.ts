@@ -36,7 +36,9 @@ export function refundAgent({ id }) {
 }
 `
 
-it('an update of a changed error is printed where it is written, and a new recording elsewhere', async () => {
+it('an update of a changed error is printed where it is written, and a new recording elsewhere', {
+  tags: 'thorough',
+}, async () => {
   using home = openHome(5)
   const [written, refused] = [Object.keys(held), Object.keys(notHeld)]
   const cases = [...written, ...refused].map((id) =>

@@ -148,7 +148,7 @@ export default () => refund({ order_id: 'B-2' })
     expect([second.code, project.hash()]).toEqual([0, before])
   })
 
-  once('new and none write as much as they say', async () => {
+  once('new and none write as much as they say', { tags: 'thorough' }, async () => {
     const asNew = await run(['run', 'golden', '--update-recordings=new'], { bin: 'vitest-harvest' })
     const asNone = await run(['run', 'golden', '--update-recordings=none'], { bin: 'vitest-harvest' })
     expect([asNew.changed, asNone.changed]).toEqual([[caseFile('unwritten')], []])

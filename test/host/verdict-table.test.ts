@@ -145,7 +145,7 @@ const ofCode = (code: string | undefined): VerdictName =>
 const ofType = (type: string | undefined): VerdictName =>
   type === undefined ? 'same' : type === 'HarvestUnproven' ? 'unproven' : 'different'
 
-describe('one run has one verdict', () => {
+describe('one run has one verdict', { tags: 'thorough' }, () => {
   const home = openHome(5)
   const table = new Map<string, Map<Column, Cell>>()
   let project: InlineProject

@@ -156,7 +156,7 @@ describeLanes('a workspace of Vitest %i', (lane) => {
     expect([refused.code, refused.output.includes('(HARVEST_PROJECT_CONFLICT)')]).toEqual([1, true])
   })
 
-  it('runs the cases below the root of an entry that inherits the plugin', async () => {
+  it('runs the cases below the root of an entry that inherits the plugin', { tags: 'thorough' }, async () => {
     const project = create({
       'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: [
         { extends: true, root: './packages/a', test: { name: 'a', include: ['src/**/*.test.ts'] } },

@@ -35,7 +35,9 @@ function files(made: string): Readonly<Record<string, string>> {
 describe('a case or tape that is not sound', () => {
   const foreign = foreignCases()
 
-  it('is refused by name by `check`, and by every command that is given it, and nothing of it runs', () => {
+  it('is refused by name by `check`, and by every command that is given it, and nothing of it runs', {
+    tags: 'thorough',
+  }, () => {
     for (const [file, content] of Object.entries(foreign.files)) write(file, content)
     const names = Object.keys(foreign.codes)
     const lines = names.flatMap((name) => {

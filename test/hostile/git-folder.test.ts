@@ -6,7 +6,7 @@ import { golden, refundBaseline, refundSources, tapeText } from '../host/refund.
 import { hostileRepository } from '../provenance/hostile-repository.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('no command runs a program that the .git folder of a project names', () => {
+test('no command runs a program that the .git folder of a project names', { tags: 'thorough' }, () => {
   const files = {
     ...refundSources,
     ...golden('paid', refundBaseline),

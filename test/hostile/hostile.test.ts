@@ -155,7 +155,7 @@ describe('a tape that brings a command of its own', () => {
     expect(await touched()).toEqual([])
   })
 
-  it('does not run it where the agents of the config run', async () => {
+  it('does not run it where the agents of the config run', { tags: 'thorough' }, async () => {
     write(
       tapeOf(50),
       tapeText({ header: { id: 'command-50', agent: 'refund', command: { argv: commands[2]![1], cwd: '.' } } }),
@@ -221,7 +221,7 @@ const readers = (tape: string): readonly (readonly string[])[] => [
 ]
 
 describe('a branch', () => {
-  it('that comes back to itself is refused by every command that reads it', async () => {
+  it('that comes back to itself is refused by every command that reads it', { tags: 'thorough' }, async () => {
     const branch = (id: string, of: string): string => {
       const parent = { id: of, file: `${of}.tape.jsonl`, digest: 'x'.repeat(22), events: 1, keep: 1 }
       const header = { harvest: 1, id, agent: 'refund', startedAt: '2026-03-04T05:06:07.089Z', recorder: 'x' }
@@ -244,7 +244,7 @@ describe('a branch', () => {
 })
 
 describe('bytes behind the closing line', () => {
-  it('are damage in every command: exit code 3', async () => {
+  it('are damage in every command: exit code 3', { tags: 'thorough' }, async () => {
     for (const [name, more] of [
       ['half', '{"kind":"ma'],
       ['zero', '\0\0'],
@@ -284,7 +284,7 @@ describe('a command that changes something', () => {
 })
 
 describe('harvest check', () => {
-  it('says what it could not search, and so does promoting', async () => {
+  it('says what it could not search, and so does promoting', { tags: 'thorough' }, async () => {
     const bomb = gzipSync(Buffer.concat([Buffer.from(secret), Buffer.alloc(300 * 1024 * 1024)]))
     const bodies: readonly (readonly [name: string, coding: string, bytes: Buffer])[] = [
       ['bomb', 'gzip', bomb],

@@ -44,7 +44,9 @@ describe('harvest test --no-network', () => {
     })
   }
 
-  it('runs the cases where not even an allowed socket arrives, or says why it cannot and runs nothing', async () => {
+  it('runs the cases where not even an allowed socket arrives, or says why it cannot and runs nothing', {
+    tags: 'thorough',
+  }, async () => {
     const isPossible = spawnSync('unshare', ['-rn', 'true']).status === 0
     const result = await project('shut').run(['test', '--no-network'], { bin: 'harvest' })
     expect(arrived).toEqual([])
@@ -52,7 +54,7 @@ describe('harvest test --no-network', () => {
     expect(result.output).toMatch(isPossible ? /Recordings {2}1 replayed/ : /HARVEST_CLI_NO_NETWORK/)
   })
 
-  it('connects no socket of a file, though the config allows all', async ({ skip }) => {
+  it('connects no socket of a file, though the config allows all', { tags: 'thorough' }, async ({ skip }) => {
     skip(spawnSync('unshare', ['-rn', 'true']).status !== 0)
     const byFile = (path: string) => `import { connect } from 'node:net'
 export default () => new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from '../host/inline.ts'
+import { describeLanes, type Home, type InlineProject, openHome, type RunResult } from '../host/inline.ts'
 import { config, golden, refundBaseline, refundSources } from '../host/refund.ts'
 import { reported, type ReportedTest, withJson } from '../host/reports.ts'
 import { foreignCases } from './foreign-cases.ts'
@@ -70,7 +70,7 @@ const named = (agents: Readonly<Record<string, string>>) =>
 const tried = Object.entries(ways).filter(([, way]) => way.isMissing !== true)
 const idOf = (mode: Mode, way: string) => `${mode}-${way.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
 
-describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
+describeLanes('from the tarball, under Vitest %i', (lane) => {
   let home: Home
   let server: Server
   let bystander: ChildProcess

@@ -63,7 +63,9 @@ describe('a run whose questions tell the order of its answers', () => {
     isolateRun(tape, { agent: 'fruit', load: async () => agent, judging, tools, timeoutMs: 10_000, isAnyName: true })
   const asking = (text: string): Judging => ({ by: 'expectations', ok: [parseExpectation(text, '--ok')], bad: [] })
 
-  it('is not cured by another order for a recorded answer that was given to another question', async () => {
+  it('is not cured by another order for a recorded answer that was given to another question', {
+    tags: 'thorough',
+  }, async () => {
     // Only an answer to another question makes it so.
     const { arms, verdict } = await isolated(asking('mixed=true'))
     expect(arms.map(({ varied, failed, runs }) => [varied.join('+'), failed === runs])).toEqual([

@@ -78,7 +78,7 @@ test('what a pattern took too long for once is refused at once from then on', ()
   expect(() => redactor.text('anything')).toThrow(refused)
 })
 
-test('a pattern that options of the process name too is the project’s, in a tape as well', () => {
+test('a pattern that options of the process name too is the project’s, in a tape as well', { tags: 'thorough' }, () => {
   createRedactor({ rules: [{ kind: 'customer', pattern: /(?:h+)+;/g }] })
   // Millions of steps each: beyond what a pattern of a tape alone may take.
   const redactor = redactorOfTape(tapeWith(rule('(?:h+)+;')))

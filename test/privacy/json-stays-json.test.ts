@@ -39,7 +39,9 @@ const nested = fc.tuple(value, fc.nat(2)).map(([given, depth]) => {
   return whole
 })
 
-test('a value keeps its fields, and the line of JSON it is written as keeps them too; a second time nothing changes', () => {
+test('a value keeps its fields, and the line of JSON it is written as keeps them too; a second time nothing changes', {
+  tags: 'thorough',
+}, () => {
   fc.assert(
     fc.property(nested, (whole) => {
       const redacted = createRedactor().json(whole)

@@ -42,7 +42,9 @@ const wordsOf = (count: number, from = 0, say = said[0]!): string[] =>
 
 const whole = /^redacted-secret-\d+$/
 
-test('of all secrets in more encoded words than are read again, none is left, and the text stays as it is from then on', () => {
+test('of all secrets in more encoded words than are read again, none is left, and the text stays as it is from then on', {
+  tags: 'thorough',
+}, () => {
   const words = fc.record({
     count: fc.integer({ min: 1_900, max: 2_400 }),
     from: fc.integer({ min: 0, max: 1_000_000 }),

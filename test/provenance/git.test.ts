@@ -251,7 +251,9 @@ test('the digest of the code is another one for every change of it, and the same
   expect(await codeDigest(root)).toBe(linked)
 })
 
-test('what commands write or ask for is no code, committed or not; a file of the same name elsewhere is', async () => {
+test('what commands write or ask for is no code, committed or not; a file of the same name elsewhere is', {
+  tags: 'thorough',
+}, async () => {
   git('init', '-q')
   const first = commitFile('agent.ts', 'export {}\n')
   const same = await codeDigest(root)

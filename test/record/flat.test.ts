@@ -5,7 +5,9 @@ import { expect, test } from 'vitest'
 import { startModel } from './model.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('deciding at the end costs no more memory than may be held: 40 MiB of bodies pass and the heap stays where it was', async () => {
+test('deciding at the end costs no more memory than may be held: 40 MiB of bodies pass and the heap stays where it was', {
+  tags: 'thorough',
+}, async () => {
   const model = await startModel()
   const child = fileURLToPath(new URL('./flat.child.ts', import.meta.url))
   const dir = temporaryFolder('flat')

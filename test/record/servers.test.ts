@@ -179,7 +179,7 @@ describe(`${together} requests at once are ${together} whole tapes, each its own
     expectNoMixing(dir)
   })
 
-  test('a queue in Postgres', async () => {
+  test('a queue in Postgres', { tags: 'thorough' }, async () => {
     const { dir, refund, recorder } = recording()
     const postgres = new PGlite()
     onTestFinished(() => postgres.close())

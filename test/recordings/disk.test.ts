@@ -138,14 +138,14 @@ describe.skipIf(process.platform === 'win32')('a disk that takes no more bytes',
     },
   )
 
-  test('leaves the list of tapes right, and says that there is no index', () => {
+  test('leaves the list of tapes right, and says that there is no index', { tags: 'thorough' }, () => {
     const recordings = recordingsWithBoth()
     const { result } = say('index', recordings, { blocks: 8 }) as { result: { tapes: string[]; note: string } }
     expect(result.tapes).toEqual(['run-1', 'run-1'])
     expect(result.note).toMatch(/^the index of the tapes could not be used, so every tape was read: /)
   })
 
-  test('in the middle of an index leaves one that the next list is right with', async () => {
+  test('in the middle of an index leaves one that the next list is right with', { tags: 'thorough' }, async () => {
     const recordings = scratch()
     for (let n = 0; n < 60; n++) putTape(recordings, `inbox/run-${n}`, { header: { id: `run-${n}` } })
     let indexed = 0
@@ -192,7 +192,9 @@ describe.skipIf(process.platform === 'win32')('folders that are not ours to writ
     expect(snapshot(recordings)).toEqual(before)
   })
 
-  test('leave the list of tapes right, make pruning say what it could not do, and leave an agent alone', () => {
+  test('leave the list of tapes right, make pruning say what it could not do, and leave an agent alone', {
+    tags: 'thorough',
+  }, () => {
     const recordings = readOnly()
     const before = snapshot(recordings)
     const said = (operation: string): unknown => say(operation, recordings, { asNobody: true }).result

@@ -226,7 +226,9 @@ test(`promotion, update, removal and demotion killed together at ${kills} random
   for (const [name, count] of halfDone) expect(count, `kills that met a half-done ${name}`).toBeGreaterThan(kills / 10)
 })
 
-test(`an index killed at ${kills} random moments is whole, and the next list is right`, async () => {
+test(`an index killed at ${kills} random moments is whole, and the next list is right`, {
+  tags: 'thorough',
+}, async () => {
   let open = 0
   let tried = 0
   await killOften(

@@ -36,7 +36,9 @@ function before(name: string, n: number, act: () => void): void {
 const names = (recordings: string): readonly string[] => readdirSync(join(recordings, 'inbox')).sort()
 
 describe('removing a tape', () => {
-  test('takes a file without an end of its first line, however long it is, of which no more is read than tells that', () => {
+  test('takes a file without an end of its first line, however long it is, of which no more is read than tells that', {
+    tags: 'thorough',
+  }, () => {
     const recordings = scratch()
     const starts = { zeros: '', brace: '{', both: '{' }
     for (const [name, start] of Object.entries(starts)) {

@@ -369,7 +369,9 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(await page.isVisible('text=wrong at most 1.25 % of the time')).toBe(true)
   })
 
-  it('lists the inbox as `ls` does, behind an address that leads there once, and says which sessions it has', async () => {
+  it('lists the inbox as `ls` does, behind an address that leads there once, and says which sessions it has', {
+    tags: 'thorough',
+  }, async () => {
     const recordings = join(folder, 'recordings')
     const put = (id: string, parts: TapeParts): string =>
       putTape(recordings, `inbox/${id}`, { ...parts, header: { id, session: { id: 'S-1' }, ...parts.header } })

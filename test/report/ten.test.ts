@@ -203,7 +203,7 @@ describe.each([
   })
 })
 
-describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () => {
+describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, { tags: 'thorough' }, () => {
   let browser: Pages
   const fileOf = (name: string): string => join(ten.root, `${name}.html`)
 

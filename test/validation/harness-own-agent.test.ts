@@ -26,7 +26,7 @@ function own(more: Partial<ValidateBlameOptions> = {}): ValidateBlameOptions {
 }
 
 describe('validateBlame', () => {
-  it('finds what it planted in the answers of tools that run for real', async () => {
+  it('finds what it planted in the answers of tools that run for real', { tags: 'thorough' }, async () => {
     const before = stage.server.callsOf(passing.world)
     const report = await validateBlame(own({ tools: 'live', plant: ['value-transposed', 'value-empty-list'] }))
     expect(report).toMatchObject({ right: 2, wrong: 0, abstained: 0 })
@@ -45,7 +45,9 @@ describe('validateBlame', () => {
     expect(asked).toEqual([false, false])
   })
 
-  it('an agent that blame says wrong things of is an error with the table, or a report for a test that looks itself', async () => {
+  it('an agent that blame says wrong things of is an error with the table, or a report for a test that looks itself', {
+    tags: 'thorough',
+  }, async () => {
     // Once it has been wrong it stays so, in every run after: no step of its runs can be what did it.
     const inner = ledgerAgent(stage.sdk, passing.world)
     let isSpoiled = false

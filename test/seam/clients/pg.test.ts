@@ -3,7 +3,7 @@ import { recorded, replayed } from './both.ts'
 import { everything, poolAt } from './pg.agent.ts'
 import { postgresServer } from './postgres-server.ts'
 
-test('what pg answered is answered the same without a server', async () => {
+test('what pg answered is answered the same without a server', { tags: 'thorough' }, async () => {
   const server = await postgresServer()
   const first = await recorded(() => everything(server.port))
   await server[Symbol.asyncDispose]()
@@ -16,7 +16,7 @@ test('what pg answered is answered the same without a server', async () => {
   expect(first.tape.events.filter(({ kind }) => kind === 'tool').length).toBeGreaterThan(30)
 })
 
-test('a changed parameter is different, with the query and the value', async () => {
+test('a changed parameter is different, with the query and the value', { tags: 'thorough' }, async () => {
   const server = await postgresServer()
   const agent = (id: number) => async (port: number) => {
     const pool = poolAt(port)

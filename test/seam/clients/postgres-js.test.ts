@@ -3,7 +3,7 @@ import { recorded, replayed } from './both.ts'
 import { everything } from './postgres-js.agent.ts'
 import { postgresServer } from './postgres-server.ts'
 
-test('what postgres.js answered is answered the same without a server', async () => {
+test('what postgres.js answered is answered the same without a server', { tags: 'thorough' }, async () => {
   const server = await postgresServer()
   const first = await recorded(() => everything(server.port))
   await server[Symbol.asyncDispose]()
