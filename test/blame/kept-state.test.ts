@@ -4,6 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { keptForks } from '../../src/blame/fork-cache.ts'
 import { runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
+import { requireNoKeptState, runAlone } from '../../src/fork/index.ts'
+import { replayOnce } from '../../src/fork/kept-run.ts'
 import { isolateRun } from '../../src/isolate/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
@@ -148,6 +150,25 @@ describe('an agent that keeps state between the runs of one process', () => {
       })
     }
     expect(keptForks(cacheFile).filter(({ spec }) => spec.keep === 0 && spec.seed === 0)).toHaveLength(2)
+  })
+
+  it('is found where it alternates, as rows of a file do, though one more run finds it as the control did', async () => {
+    const replaying = {
+      load: async () => async (input: unknown) => (inClosure++ % 2 === 0 ? deskAgent(input) : { answer: 'Later.' }),
+    }
+    const control = runAlone(await replayOnce(bad, replaying))
+    // The fork.
+    inClosure++
+    await expect(requireNoKeptState(bad, control, replaying)).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
+  })
+
+  it('is not a run alone that met its time limit', async () => {
+    const replaying = {
+      load: async () => async (input: unknown) => (inClosure++ === 2 ? { answer: 'Late.' } : deskAgent(input)),
+    }
+    const control = runAlone(await replayOnce(bad, replaying))
+    await requireNoKeptState(bad, control, replaying)
+    expect(inClosure).toBe(5)
   })
 
   it('is not what a client of a package is that all runs share', async () => {
