@@ -52,8 +52,8 @@ async function task(options: ChaosTaskOptions, exports: object = {}, usual = age
     say: (progress) => told.push(progress),
   }
   const report = (await chaosTask(options as unknown as Json, context)) as unknown as ChaosReport
-  // Every run has an agent of its own, the last replay without faults too; those that are named are looked for before.
-  expect(loaded).toHaveLength(report.runs + 1 + (options.variants ?? []).length)
+  // Every run has an agent of its own, the last two replays without faults too; those that are named are looked for before.
+  expect(loaded).toHaveLength(report.runs + 2 + (options.variants ?? []).length)
   return report
 }
 
