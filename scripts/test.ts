@@ -169,14 +169,18 @@ async function run({ name, command, floor, seen, live }: Gate): Promise<Verdict>
 
 /** A suite that needs what this machine does not have says so in its title. */
 function skipped(): string[] {
-  const notRun = skippedTests().filter((one) => !leftOut().includes(one))
+  const notRun = skippedTests().filter((one) => !isLeftOut(one))
   const suites = new Set(notRun.map(({ ancestorTitles }) => ancestorTitles.join(' > ')))
   return notRun.length === 0 ? [] : [`${notRun.length} test(s) skipped: ${[...suites].join(', ')}`]
 }
 
 /** Tests that are not for this command. */
 function leftOut(): readonly SkippedTest[] {
-  return isAll ? [] : skippedTests().filter(({ tags }) => tags.includes('thorough'))
+  return skippedTests().filter(isLeftOut)
+}
+
+function isLeftOut({ tags }: SkippedTest): boolean {
+  return !isAll && tags.includes('thorough')
 }
 
 type SkippedTest = VitestReport['testResults'][number]['assertionResults'][number]
