@@ -92,8 +92,8 @@ const sabotages: readonly Sabotage[] = [
   {
     name: 'any name',
     file: 'known-names.ts',
-    from: 'if (tool === undefined) throw',
-    to: 'if (tool === undefined) return []\n  if (tools.size < 0) throw',
+    from: 'if (tool === undefined) throw unknown(',
+    to: 'if (tool === undefined) return []\n  if (tools.size < 0) throw unknown(',
   },
 ]
 
