@@ -146,6 +146,16 @@ describeLanes('set-up files under Vitest %i', (lane) => {
     }
   })
 
+  for (const [when, { setUp, test }] of Object.entries(mockedTests))
+    it(`tests without a replay are answered by MSW that ${when}`, async () => {
+      const project = home.project(`mocked-${when.replaceAll(/\W/g, '-')}`, {
+        ...files(setUp),
+        'src/mocked.test.ts': test,
+      })
+      await project.run(['run', ...withJson])
+      expect(green(reported(project))).toEqual([...byHand, ...cases, 'mocked 1', 'mocked 2'].toSorted())
+    })
+
   it('fake timers in the module of an agent stop neither it nor the cases after it', async () => {
     const project = home.project('faking-agent', {
       ...files(''),
@@ -155,5 +165,42 @@ describeLanes('set-up files under Vitest %i', (lane) => {
     expect(green(reported(project))).toEqual([...byHand, ...cases].toSorted())
   })
 })
+
+// Tests that no replay touches: what their mock server does not answer is refused by the address, which is closed.
+// MSW hears of what is called on the module `node:http`.
+const mocked = `import node from 'node:http'
+import { expect, it } from 'vitest'
+import { replay } from 'vitest-harvest/vitest'
+import { byFetch, byHttp } from './agents.ts'
+const asked = () => new Promise((resolve, reject) => {
+  const request = node.request('http://127.0.0.1:45998/orders', { method: 'POST' }, (answer) => {
+    let text = ''
+    answer.on('data', (chunk) => (text += chunk)).on('end', () => resolve(JSON.parse(text)))
+  })
+  request.on('error', reject).end('{}')
+})
+const expectMock = async () => expect([await byFetch({}), await asked()]).toEqual([{ refunded: 99 }, { amount: 99 }])
+it('mocked 1', expectMock)
+it('mocked 2', async () => {
+  const run = await replay('recordings/golden/http.tape.jsonl', (input) => byHttp(input as object))
+  expect(run.outcome).toEqual({ status: 'returned', value: { refunded: 25 } })
+  await expectMock()
+})
+`
+
+const mockedTests: Readonly<Record<string, { readonly setUp: string; readonly test: string }>> = {
+  'listens in a set-up file behind our import': {
+    setUp: `import 'vitest-harvest/vitest'\n${mockServer}`,
+    test: mocked,
+  },
+  'listens while the tests run': {
+    setUp: `import 'vitest-harvest/vitest'
+import { afterAll, beforeAll } from 'vitest'
+${mockServer.replace('server.listen()', "beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))")}afterAll(() => server.close())
+`,
+    test: mocked,
+  },
+  'a test starts': { setUp: '', test: `${mockServer}${mocked}` },
+}
 
 const agentOf = { fetch: 'byFetch', timer: 'afterTimer', http: 'byHttp' } as const

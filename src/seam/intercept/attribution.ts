@@ -102,6 +102,9 @@ export function closeIdleConnections(): void {
 /** The socket of an HTTP client that the interceptor takes right now: it connects it once more, to itself. */
 let taking: net.Socket | undefined
 
+/** Sockets outside runs that a mock server on our interceptor answers. */
+export const mockSockets = new WeakSet<net.Socket>()
+
 /** Sockets on which Node's own client was answered inside of a run. */
 const answered = new Set<net.Socket>()
 
@@ -141,11 +144,13 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
  * @param realConnect - `connect` as it was before the interceptor, for everything that happens outside runs
  * @param taken - gets each socket of an HTTP client that the interceptor has taken
  * @param isMockBeneath - `connect` was that of a mock server: what our interceptor answers, it would answer once more
+ * @param isMockSharing - whether a mock server listens on our interceptor: what happens outside runs is for it to answer
  */
 export function attributeRequests(
   realConnect: typeof net.Socket.prototype.connect,
   taken: (socket: net.Socket) => void,
   isMockBeneath: boolean,
+  isMockSharing: () => boolean,
 ): void {
   patchProperty(
     net.Socket.prototype,
@@ -160,6 +165,10 @@ export function attributeRequests(
           const port = /:(\w+)$/.exec(socketTarget(args))?.[1] ?? ''
           if (currentOutsideAnswers()?.claimsPort(port) === true && isOfHttpClient())
             return Reflect.apply(original, this, args) as net.Socket
+          if (isMockSharing()) {
+            mockSockets.add(this)
+            return Reflect.apply(original, this, args) as net.Socket
+          }
           // The interceptor waits for the client's first bytes: a server that speaks first would never be heard.
           return Reflect.apply(realConnect, this, args) as net.Socket
         }

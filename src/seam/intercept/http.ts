@@ -5,9 +5,10 @@ import { FetchResponse } from '@mswjs/interceptors'
 import { SocketInterceptor } from '@mswjs/interceptors/net'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
+import { sharedOf } from '../source.ts'
 import { asTargeted } from '../shape.ts'
 import { runHeader } from '../connection.ts'
-import { besideOf, hearAnswerRead, noteOf, runOf, stackOf } from './attribution.ts'
+import { besideOf, hearAnswerRead, mockSockets, noteOf, runOf, stackOf } from './attribution.ts'
 import { keepBodies } from './bodied-request.ts'
 import { Context } from './context.ts'
 import { isAboutConnection, isControlledBy } from './expected-http.ts'
@@ -67,8 +68,35 @@ export function interceptHttp(): void {
       }
     })
     interceptor.apply()
-    SocketInterceptor.singleton(SocketInterceptor).on('connection', ({ controller }) => isControlledBy(controller))
+    const sockets = SocketInterceptor.singleton(SocketInterceptor)
+    sockets.on('connection', ({ controller }) => {
+      const { socket } = controller as typeof controller & { readonly socket: Socket }
+      if (!mockSockets.has(socket)) isControlledBy(controller)
+    })
+    hearMocks(sockets)
   })
+}
+
+/** What a mock server listens on as well that uses our copy of the interceptors: they exist once in a process. */
+const shared = sharedOf('intercept.mocks', (): { listeners(): number; own: number } => ({ listeners: () => 0, own: 0 }))
+
+interface Emits {
+  listenerCount(type: string): number
+}
+
+function hearMocks(sockets: object): void {
+  const { __MSW_INTERCEPTORS_REGISTRY: registry } = globalThis as {
+    readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, Emits>
+  }
+  const requests = registry?.get(Symbol.for('node-http-request-source'))
+  if (requests === undefined) throw new Error('@mswjs/interceptors keeps its source of requests elsewhere')
+  shared.listeners = () => requests.listenerCount('request') + (sockets as Emits).listenerCount('connection')
+  shared.own = shared.listeners()
+}
+
+/** Whether a mock server that uses our copy of the interceptors (MSW 3) listens now. */
+export function isMockSharing(): boolean {
+  return shared.listeners() > shared.own
 }
 
 const nothing = Buffer.alloc(0)

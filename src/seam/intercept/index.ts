@@ -6,7 +6,7 @@ import { interceptTimers } from '../timers.ts'
 import { attributeRequests } from './attribution.ts'
 import { answerExpectedOn } from './expected-http.ts'
 import { installGuard } from './guard.ts'
-import { interceptHttp } from './http.ts'
+import { interceptHttp, isMockSharing } from './http.ts'
 import { interceptHttp2 } from './http2.ts'
 import { keepOnTop } from './on-top.ts'
 import { interceptStdio } from './stdio.ts'
@@ -48,7 +48,7 @@ export function installInterceptors(): void {
   watchThreadWork()
   const { connect } = net.Socket.prototype
   interceptHttp()
-  attributeRequests(connect, answerExpectedOn, isMockBeneath)
+  attributeRequests(connect, answerExpectedOn, isMockBeneath, isMockSharing)
   interceptUndici()
   interceptHttp2()
   interceptStdio()
