@@ -86,7 +86,7 @@ function changedMessages(before: readonly Json[], now: readonly Json[]): readonl
   return Array.from({ length: Math.max(before.length, now.length) }, (_, i) => {
     // Most messages are the recorded ones at each step; naming one looks through all that went before it.
     if (canonicalJson(before[i] ?? null) === canonicalJson(now[i] ?? null)) return []
-    const part = messageName(before[i] ?? now[i], before)
+    const part = messageName(before[i], now[i], before)
     return changed('messages', { path: `messages[${i}]`, part, before: before[i], now: now[i], isData: true })
   }).flat()
 }
@@ -142,15 +142,46 @@ function changedParams(
   )
 }
 
-/** `user message`, `result of get_order`, `assistant message`. */
-function messageName(message: Json | undefined, history: readonly Json[]): string {
-  if (!isMap(message)) return 'input'
-  const read = readMessage(message)
+/** `user message`, `result of get_order`, `results of get_order, refund`: what of a message changed. */
+function messageName(before: Json | undefined, now: Json | undefined, history: readonly Json[]): string {
+  const named = changedPieces(before, now).map((piece) => pieceName(piece, history))
+  const [names, tools] = [new Set(named.map(({ name }) => name)), new Set(named.map(({ tool }) => tool))]
+  const isOfTools = tools.size > 1 && !tools.has(undefined)
+  return isOfTools ? `results of ${[...tools].join(', ')}` : [...names].join(', ')
+}
+
+/** Messages of one piece each that stand for what changed in a message of several: results of several tools, text and an image. */
+function changedPieces(before: Json | undefined, now: Json | undefined): readonly (Json | undefined)[] {
+  const [was, is] = [piecesOf(before), piecesOf(now)]
+  const changed = Array.from({ length: Math.max(was.length, is.length) }, (_, i) =>
+    canonicalJson(was[i] ?? null) === canonicalJson(is[i] ?? null) ? [] : [was[i] ?? is[i]],
+  ).flat()
+  // No message of a piece differs where something else of the message does.
+  return changed.length > 0 ? changed : [before ?? now]
+}
+
+function piecesOf(message: Json | undefined): readonly (Json | undefined)[] {
+  if (!isMap(message)) return [message]
+  for (const key of ['content', 'parts']) {
+    const pieces = message[key]
+    if (Array.isArray(pieces) && pieces.length > 1) return pieces.map((piece: Json) => ({ ...message, [key]: [piece] }))
+  }
+  return [message]
+}
+
+function pieceName(
+  piece: Json | undefined,
+  history: readonly Json[],
+): { readonly name: string; readonly tool?: string } {
+  if (!isMap(piece)) return { name: 'input' }
+  const read = readMessage(piece)
   const [result] = resultsOf(read)
-  if (result !== undefined) return `result of ${result.name ?? toolOfCall(result.id, history) ?? 'a tool call'}`
-  const role =
-    [message['role'], message['speaker'], message['type']].find((one) => typeof one === 'string') ?? read.role
-  return role === 'input' ? 'message' : `${role} message`
+  if (result !== undefined) {
+    const tool = result.name ?? toolOfCall(result.id, history) ?? 'a tool call'
+    return { name: `result of ${tool}`, tool }
+  }
+  const role = [piece['role'], piece['speaker'], piece['type']].find((one) => typeof one === 'string') ?? read.role
+  return { name: role === 'input' ? 'message' : `${role} message` }
 }
 
 /** The tool that a call of this id named, in an earlier message. */

@@ -158,5 +158,7 @@ function labelOf(same: readonly LeafDifference[], isOneOfMany: boolean, root: st
     .map(({ path }) => path)
     .filter((path) => path !== '')
     .map((path) => (root === undefined ? path : root + (path.startsWith('[') ? path : `.${path}`)))
-  return (isOneOfMany || root !== undefined) && paths.length > 0 ? `${paths.join(', ')}: ` : ''
+  // Of one text that changed the words say enough; a number, `true` or what is absent says nothing without its place.
+  const areTexts = same.every(({ before, now }) => typeof before === 'string' && typeof now === 'string')
+  return (isOneOfMany || !areTexts || root !== undefined) && paths.length > 0 ? `${paths.join(', ')}: ` : ''
 }

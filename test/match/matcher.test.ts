@@ -593,6 +593,49 @@ test.each<[who: string, asked: Json, brought: (text: string) => Json]>([
   expect(ask([of('It is paid.')], of('It is open, and late.'))).toMatchObject({ drift: [{ part: 'result of f' }] })
 })
 
+describe('of the results of several tools in one message', () => {
+  const calls = ['find', 'pay', 'mail'].map((name) => ({ type: 'tool_use', id: `call ${name}`, name, input: {} }))
+  const told = (name: string, content: string, more: object = {}): object => ({
+    type: 'tool_result',
+    tool_use_id: `call ${name}`,
+    content,
+    ...more,
+  })
+  const of = (...content: readonly object[]): Asked => ({
+    url: 'https://api.anthropic.com/v1/messages',
+    body: JSON.stringify({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: calls },
+        { role: 'user', content },
+      ],
+    }),
+  })
+  const recorded = of(told('find', 'A'), told('pay', 'no', { is_error: true }), told('mail', 'sent'))
+
+  test.each<[what: string, live: Asked, part: string]>([
+    ['the one that changed', of(told('find', 'A'), told('pay', 'yes'), told('mail', 'sent')), 'result of pay'],
+    ['its mark', of(told('find', 'A'), told('pay', 'no'), told('mail', 'sent')), 'result of pay'],
+    ['the one that is absent', of(told('find', 'A'), told('pay', 'no', { is_error: true })), 'result of mail'],
+    [
+      'two that changed',
+      of(told('find', 'B'), told('pay', 'no', { is_error: true }), told('mail', 'lost')),
+      'results of find, mail',
+    ],
+    [
+      'one, and a text behind them',
+      of(told('find', 'B'), told('pay', 'no', { is_error: true }), told('mail', 'sent'), {
+        type: 'text',
+        text: 'go on',
+      }),
+      'result of find, user message',
+    ],
+  ])('the difference names %s', (_, live, part) => {
+    expect(ask([recorded], live)).toMatchObject({ drift: [{ class: 'messages', part }] })
+  })
+})
+
 describe("the mark of Anthropic's beta interface", () => {
   const url = 'https://api.anthropic.com/v1/messages'
   const said = (content: string, more: object = {}): string =>

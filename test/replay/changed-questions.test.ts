@@ -127,3 +127,20 @@ test('a changed tool says where in it, by its name', () => {
     /^find_customer\.description: .*; pay\.description: /,
   )
 })
+
+test('a field of a message that is no text says where in the message it is, also alone', () => {
+  const told = (more: object): ModelRequest => ({
+    dialect: 'anthropic',
+    model: 'm',
+    instructions: [],
+    messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'no', ...more }] }],
+    tools: [],
+    params: {},
+  })
+  const words = (before: object, now: object) =>
+    changedParts(told(before), told(now), ['/v1/messages', '/v1/messages']).map(
+      (found) => new Changes('a').drift({ n: 1, number: 1 }, found, 'unproven', undefined).words,
+    )
+  expect(words({ is_error: true }, {})).toEqual(['content[0].is_error: [-true-] {+(absent)+}'])
+  expect(words({}, { content: 'yes' })).toEqual(['[-no-] {+yes+}'])
+})
