@@ -1,13 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { codingOf, redactedMethod, type Redactor } from '../privacy/index.ts'
+import { at } from '../json/canonical.ts'
+import { requestText as sentText } from '../providers/exchange.ts'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
+import { messageOf, type RpcMessage } from '../seam/stdio.ts'
 import {
   type CallEvent,
   type Cut,
   type ExchangeEvent,
   isEnding,
+  type Json,
   requestBytes,
   type Step,
   type Tape,
@@ -187,7 +191,19 @@ export function describeEvent(event: Step): string {
     return event.method === 'END'
       ? `end of input of ${event.url}`
       : `signal ${requestBytes(event).toString()} to ${event.url}`
-  return event.via === 'stdio' ? `${event.method} on ${event.url}` : `${event.method} ${shortUrl(event.url)}`
+  return describeAsked(event, sentText(event))
+}
+
+/** A request: `POST api.example/orders`; to an MCP server by what it asks there: `tools/call refund on api.example/mcp`. */
+export function describeAsked(
+  { via, method, url }: Pick<ExchangeEvent, 'method' | 'url' | 'via'>,
+  text: string,
+): string {
+  const message: RpcMessage | undefined = text.includes('"jsonrpc"') ? messageOf(text) : undefined
+  if (via !== 'stdio' && message?.method === undefined) return `${method} ${shortUrl(url)}`
+  const { params } = (message ?? {}) as { readonly params?: Json }
+  const about = [at(params, 'name'), at(params, 'uri')].filter((one) => typeof one === 'string')
+  return `${[message?.method ?? method, ...about].join(' ')} on ${via === 'stdio' ? url : shortUrl(url)}`
 }
 
 export function shortUrl(url: string): string {

@@ -167,8 +167,10 @@ export function withQuestions(difference: HarvestError, questions: readonly Chan
   const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
   const detail = facts.detail === undefined ? [] : [facts.detail]
   const step = Math.min(...first.steps)
+  const isOfModel = questions.some((one) => one.class !== 'endpoint' && !one.isOfNoModel)
+  const asked = isOfModel ? 'what the model was asked' : 'what was asked'
   if (step >= stepOf(difference)) {
-    const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
+    const note = [`W${asked.slice(1)} changed as well: the cause may lie there.`, ...shown, ...more].join('\n')
     return withFacts(difference, { detail: [...detail, note].join('\n\n') })
   }
   const [owner, ...rows] = Object.entries(facts.where ?? {})
@@ -177,7 +179,7 @@ export function withQuestions(difference: HarvestError, questions: readonly Chan
     what: `The ${neutralLine(first.part, 60)} changed at step ${step}, and then the agent acted differently`,
     where: { ...(owner && Object.fromEntries([owner])), ...(first.site !== undefined && { at: first.site }) },
     detail: [
-      ['First, what the model was asked changed:', ...shown, ...more].join('\n'),
+      [`First, ${asked} changed:`, ...shown, ...more].join('\n'),
       [`Then: ${facts.what}`, ...then].join('\n'),
       ...detail,
     ].join('\n\n'),

@@ -10,9 +10,11 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { parseCase } from '../../src/cases/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { judge } from '../../src/verdict/index.ts'
 
 // An MCP server of the real SDK answers in place of the tape; the rest of the run is replayed.
 const dir = mkdtempSync(join(tmpdir(), 'harvest-tools-mcp-'))
@@ -46,10 +48,10 @@ async function startServer(weather: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
 }
 
-async function agent(): Promise<unknown> {
+async function agent(_?: unknown, { at = recordedAt, city = 'Paris' } = {}): Promise<unknown> {
   const client = new Client({ name: 'agent', version: '1.0.0' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(recordedAt)) as Parameters<Client['connect']>[0])
-  const { content } = await client.callTool({ name: 'weather', arguments: { city: 'Paris' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(at)) as Parameters<Client['connect']>[0])
+  const { content } = await client.callTool({ name: 'weather', arguments: { city } })
   await client.close()
   return content
 }
@@ -57,7 +59,7 @@ async function agent(): Promise<unknown> {
 beforeAll(async () => {
   recordedAt = await startServer('sunny')
   const recorder = createRecorder({ dir })
-  await recorder.run({ agent: 'mcp', id: 'mcp' }, agent)
+  await recorder.run({ agent: 'mcp', id: 'mcp' }, () => agent())
   tape = readTape(recorder.lastTape!)
   await installReplay()
 })
@@ -99,4 +101,22 @@ test('without a server in the options the tape answers', async () => {
   calls = 0
   const result = await replayTape(tape, agent, { tools: 'run' })
   expect([result.problems, calls]).toEqual([[], 0])
+})
+
+test('a message says what the server was asked, by method and tool', async () => {
+  const { problems } = await replayTape(tape, () => agent(undefined, { city: 'Rome' }))
+  const host = recordedAt.replace('http://', '')
+  const [message = ''] = problems.map((one) => one.message)
+  expect(message).toContain(`No recorded response matches tools/call weather on ${host}\n`)
+  expect(message).toMatch(new RegExp(`nearest +step \\d, tools/call weather on ${host}\n`))
+})
+
+test('a server at another host is no question to a model', async () => {
+  const moved = 'http://mcp.example/mcp'
+  const result = await replayTape(tape, () => agent(undefined, { at: moved }))
+  const known = parseCase('case: a\nagent: mcp\ntape: mcp.tape.jsonl\nexpect: pass\nbaseline:\n  - weather(city)\n', 'a.case.yaml')
+  const { verdict, because } = judge(known, result, {})
+  expect(verdict).toBe('different')
+  expect(because?.error.message).toContain('to another host')
+  expect(because?.error.message).not.toContain('the model')
 })

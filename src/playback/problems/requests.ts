@@ -6,7 +6,14 @@ import { originOf, steadyPath, writtenOrigin } from '../../match/address.ts'
 import { sameWhole } from '../../match/cut-request.ts'
 import { type RequestDifference, bodyDifference, closeness, missingIn } from '../../match/difference.ts'
 import type { Match, MatchRequest } from '../../match/matcher.ts'
-import { type CallState, type ExchangeState, type StepState, describeStep, shortUrl } from '../../match/step.ts'
+import {
+  type CallState,
+  type ExchangeState,
+  type StepState,
+  describeAsked,
+  describeStep,
+  shortUrl,
+} from '../../match/step.ts'
 import { sameTarget, targetOf } from '../../match/target.ts'
 import { messageOf } from '../../seam/stdio.ts'
 import type { Json, UnsearchedBody } from '../../tape/index.ts'
@@ -182,7 +189,7 @@ export function notEnded(place: ProblemLocation, question: MatchRequest, match: 
 /** A request by method and address; what a client replies to its MCP server by what that asked. */
 function askedText({ tape }: ProblemLocation, { via, method, url, bodyText }: MatchRequest): string {
   const reply = via === 'stdio' && method === 'response' ? messageOf(bodyText) : undefined
-  if (reply === undefined) return `${method} ${shortUrl(url)}`
+  if (reply === undefined) return describeAsked({ via, method, url }, bodyText)
   const asked = tape.events.flatMap((event) => {
     const message = event.kind === 'push' && event.url === url ? messageOf(event.text) : undefined
     return message?.method !== undefined && message.id === reply.id ? [message.method] : []
