@@ -2,7 +2,7 @@ import { type Finders, findersByWords, findersInOneWalk } from './engine.ts'
 import { firstFinder } from './first/engine.ts'
 import { firstSchemeOf } from './first/names.ts'
 import { nearTriggers } from './near.ts'
-import { findEmails } from './personal.ts'
+import { findCardsBefore, findEmails } from './personal.ts'
 import { commands } from './second/commands.ts'
 
 /** The finders of tapes without a flag that says which. */
@@ -12,6 +12,7 @@ export const firstFinders: Finders = {
     names: inHeaders,
     schemeOf: firstSchemeOf,
     emails: findEmails,
+    cards: findCardsBefore,
     finder: ({ isOn, around }) => firstFinder(isOn, inHeaders, around),
   }),
 }
@@ -48,3 +49,6 @@ export const eleventhFinders = findersByWords(11)
 
 /** The finders of tapes with the flag `redactor-12`. */
 export const twelfthFinders = findersByWords(12)
+
+/** The finders of tapes with the flag `redactor-13`. */
+export const thirteenthFinders = findersByWords(13)

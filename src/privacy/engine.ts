@@ -10,7 +10,7 @@ import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
 import { saidTriggers } from './said.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
-import { findEmailsNow } from './personal.ts'
+import { findCards, findCardsBefore, findEmailsNow } from './personal.ts'
 import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
@@ -39,7 +39,7 @@ export interface Search {
 
 /** A version of the finders. A tape is replayed by the one it was recorded with. */
 export interface Finders {
-  readonly version: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13
+  readonly version: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14
   /** @param inHeaders - names that count in headers: those are the same for all tapes */
   readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
 }
@@ -49,6 +49,7 @@ export interface FindersInUse {
   /** The scheme before credentials in a text, with what follows it. */
   readonly schemeOf: (value: string) => string
   readonly emails: Finder
+  readonly cards: Finder
   readonly finder: (search: Search) => Finder
 }
 
@@ -56,7 +57,7 @@ export interface FindersInUse {
 export const findersOfNow = findersByWords(versionNow)
 
 /** Those that read commands word by word. */
-export function findersByWords(version: 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13): Finders {
+export function findersByWords(version: 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14): Finders {
   return findersInOneWalk(version, (isOn, names) => (isOn('secret') ? commandTriggers(names) : []), commandVariables)
 }
 
@@ -72,7 +73,8 @@ export function findersInOneWalk(
     version,
     by({ keys = [], names: own }) {
       const names = new NameTable({ ...own, always: [...variables, ...(own?.always ?? [])], keys }, version)
-      return { names, schemeOf, emails: findEmailsNow, finder: (search) => inOneWalk(names, commands, search) }
+      const cards = version >= 14 ? findCards : findCardsBefore
+      return { names, schemeOf, emails: findEmailsNow, cards, finder: (search) => inOneWalk(names, commands, search) }
     },
   }
 }

@@ -3,7 +3,7 @@ import { beyondBounds } from '../tape/index.ts'
 import type { FindersInUse, SignedFinder } from './engine.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import { answerFor, guardOf, refuse } from './foreign.ts'
-import { findCards, findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
+import { findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
 import { patienceMs, slowText } from './pace.ts'
 import { rulesForTape } from './rules-for-tape.ts'
 import { isHead, ownFamily } from './tokens.ts'
@@ -49,7 +49,7 @@ export interface Kinds {
  * @throws HarvestError `HARVEST_PRIVACY_OPTION` for an unknown kind or a rule that cannot work: a typo must not
  * let a secret through
  */
-export function kindsOf(options: RedactorOptions, { emails, finder }: FindersInUse): Kinds {
+export function kindsOf(options: RedactorOptions, { cards, emails, finder }: FindersInUse): Kinds {
   const { rules = [], off = [], on = [], keep = [], allow = [] } = options
   const known = [...kindsOn, ...kindsOff]
   const stranger = [...off, ...on].find((kind) => !known.includes(kind))
@@ -67,7 +67,7 @@ export function kindsOf(options: RedactorOptions, { emails, finder }: FindersInU
   const personal: readonly SignedFinder[] = [
     ...(isOn('email') ? [['@', emails] as const] : []),
     ...(isOn('email') ? [['%', findUrlEmails] as const] : []),
-    ...(isOn('card') ? [['', findCards] as const] : []),
+    ...(isOn('card') ? [['', cards] as const] : []),
     ...(isOn('iban') ? [['', findIbans] as const] : []),
     ...(isOn('phone') ? [['+', findPhones] as const] : []),
     ...(isOn('ssn') ? [['-', findSsns] as const] : []),

@@ -22,7 +22,17 @@ import type { NameTable } from './names.ts'
 import { nestedName } from './nested.ts'
 import { passwords, words } from './said.ts'
 import type { TextRange } from './types.ts'
-import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
+import {
+  isInPieces,
+  isInWords,
+  isMixed,
+  looking,
+  looksRandom,
+  type NameClass,
+  ofVersion,
+  lately,
+  passes,
+} from './values.ts'
 import type { Trigger } from './walk.ts'
 import { walking, work } from './work.ts'
 
@@ -744,7 +754,8 @@ function bare(
     addSecret(found, start, end, value)
     return end
   }
-  if (kind === 'always' && word.test(value) && (isLoose || (value.includes('.') && !isText))) return after
+  const isToken = names.version >= 14 && value.length >= 16 && isMixed(value)
+  if (kind === 'always' && !isToken && word.test(value) && (isLoose || (value.includes('.') && !isText))) return after
   addSecret(found, start, end, value)
   return end
 }

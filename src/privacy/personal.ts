@@ -91,8 +91,14 @@ function isLocalCode(code: number): boolean {
 const cardStart = /[2-6]\d{3}[ -]?\d{4}/g
 const cardPattern = /\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{5}/y
 
-/** Finds payment card numbers: the digits of an issuer, in a length it issues, with the check digit right. */
-export const findCards: Finder = (text) => {
+/**
+ * Finds payment card numbers: the digits of an issuer, in a length it issues, with the check digit right. Of 13 digits, those
+ * are a barcode (GTIN-13) whose check digit is right for one: each tenth of these is right for a card as well.
+ */
+export const findCards: Finder = (text) => findCardsBefore(text).filter(({ value }) => !isBarcode(value))
+
+/** As the finders before the fourteenth version do. */
+export const findCardsBefore: Finder = (text) => {
   const found: TextRange[] = []
   cardStart.lastIndex = 0
   for (let match = cardStart.exec(text); match !== null; match = cardStart.exec(text)) {
@@ -131,6 +137,13 @@ function passesLuhn(digits: string): boolean {
     const doubled = at % 2 === 1 ? digit * 2 : digit
     sum += doubled > 9 ? doubled - 9 : doubled
   }
+  return sum % 10 === 0
+}
+
+/** The check digit of GTIN-13 is one that weighs its digits by 1 and 3 in turn. */
+function isBarcode(digits: string): boolean {
+  if (digits.length !== 13) return false
+  const sum = [...digits].reduce((all, digit, at) => all + Number(digit) * (at % 2 === 0 ? 1 : 3), 0)
   return sum % 10 === 0
 }
 

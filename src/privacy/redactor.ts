@@ -14,6 +14,7 @@ import { basicSecret, KeyNumbers, shownCredential, shownSetCookie, someKey } fro
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { lookingInBytes } from './values.ts'
+import { inAllViews } from './views.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { identifiersIn } from './identifiers.ts'
@@ -270,7 +271,7 @@ class TextRedactor implements Redactor {
   }
 
   text(text: string): string {
-    if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
+    if (this.#means.isPlain(text) && this.#knownIn(text).length === 0) return text
     return this.#clean(text)
   }
 
@@ -631,9 +632,17 @@ class TextRedactor implements Redactor {
     const { all, isOver } = lookingInBytes(() => this.#findOnce(text))
     const tokens = all.filter(({ kind }) => isToken(kind))
     if (isOver) return [{ kind: 'secret', start: 0, end: text.length, value: text }]
-    const known = this.#known.find(text)
+    const known = this.#knownIn(text)
     if (tokens.length + known.length === 0) return []
     return settle(text, [...tokens, ...known], this.#placeholders.in(text))
+  }
+
+  /** Secrets that are known, as they are and as escapes spell them. */
+  #knownIn(text: string): readonly TextRange[] {
+    const found = this.#known.find(text)
+    if (this.#means.version < 14 || this.#known.size === 0) return found
+    const spelled = inAllViews(text, (plain) => this.#known.find(plain))
+    return spelled.length === 0 ? found : [...found, ...spelled]
   }
 
   #findOnce(text: string): { readonly all: readonly TextRange[]; readonly isOver: boolean } {
@@ -859,7 +868,7 @@ class TextRedactor implements Redactor {
     // Of a text that costs more than it may, nothing that was found counts.
     if (isOverworked()) return nothing.spans
     const cost = work.done - before
-    const known = this.#known.find(text)
+    const known = this.#knownIn(text)
     const all = known.length === 0 ? found : [...found, ...known]
     const spans = all.length === 0 ? all : settle(text, this.#within(text, all), this.#placeholders.in(text))
     work.done += spans.length * perSecret
@@ -925,7 +934,7 @@ class TextRedactor implements Redactor {
     const before = cleaned.get(text)
     const isStill =
       before !== undefined &&
-      (before.by === this.#known.size || (this.#means.version >= 9 && this.#known.find(before.clear).length === 0))
+      (before.by === this.#known.size || (this.#means.version >= 9 && this.#knownIn(before.clear).length === 0))
     if (isStill) {
       this.replacements++
       work.done += before.cost
@@ -948,7 +957,7 @@ class TextRedactor implements Redactor {
     this.#depth++
     try {
       const isAsFound =
-        this.#known.size === known || (!isStream(text, this.#means.version) && this.#known.find(text).length === 0)
+        this.#known.size === known || (!isStream(text, this.#means.version) && this.#knownIn(text).length === 0)
       return this.#clean(text, isAsFound ? found : undefined)
     } finally {
       this.#depth--

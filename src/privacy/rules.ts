@@ -15,6 +15,7 @@ import {
   type Tape,
   tenthRedactorFlag,
   thirdRedactorFlag,
+  thirteenthRedactorFlag,
   twelfthRedactorFlag,
 } from '../tape/index.ts'
 import {
@@ -29,6 +30,7 @@ import {
   sixthFinders,
   tenthFinders,
   thirdFinders,
+  thirteenthFinders,
   twelfthFinders,
 } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
@@ -103,6 +105,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(thirteenthRedactorFlag)) return thirteenthFinders
   if (flags.includes(twelfthRedactorFlag)) return twelfthFinders
   if (flags.includes(eleventhRedactorFlag)) return eleventhFinders
   if (flags.includes(tenthRedactorFlag)) return tenthFinders

@@ -3,7 +3,7 @@ import { afterEscape, beginsToken, codesOf, has, withoutLast } from './edges.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import { countedLength, isBehindByte } from './lengths.ts'
 import type { TextRange } from './types.ts'
-import { looking, looksRandom } from './values.ts'
+import { isMixed as hasFewWords, looking, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 import { work } from './work.ts'
 
@@ -151,6 +151,14 @@ const shapes: readonly Shape[] = [
     anchors: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20', 'Bearer+', 'bearer+'],
     pattern: /bearer(?:[ +]|%20){1,4}([\w.~+/-]{8,65536}={0,2})/iy,
     holds: hasDigit,
+    contextual: true,
+  },
+  {
+    kind: 'bearer-token',
+    anchors: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20', 'Bearer+', 'bearer+'],
+    since: 14,
+    pattern: /bearer(?:[ +]|%20){1,4}([\w.~+/-]{16,65536}={0,2})/iy,
+    holds: (secret) => !hasDigit(secret) && hasFewWords(secret),
     contextual: true,
   },
   {

@@ -3,7 +3,7 @@ import { work } from './work.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** The version of finders that records. */
-export const versionNow = 13
+export const versionNow = 14
 /** Which finders look just now: those before the fourth, fifth or tenth version look as they always did. */
 export const looking = { asBefore: false, isSinceFifth: true, isSinceTenth: true, inBytes: false }
 

@@ -134,6 +134,11 @@ const views: readonly View[] = [
   coloured,
 ]
 
+const viewsOfKnown: readonly View[] = views.flatMap((view) => {
+  const { all, ...rest } = view
+  return all === undefined ? [view] : [view, rest]
+})
+
 function viewsOf(isBefore: boolean): readonly View[] {
   return isBefore ? viewsBefore : views
 }
@@ -146,11 +151,16 @@ function viewsOf(isBefore: boolean): readonly View[] {
  * @param isBefore - finders before the fourth version look
  */
 export function inViews(text: string, seen: number, find: Finder, isBefore: boolean): readonly TextRange[] {
+  return inThose(
+    viewsOf(isBefore).filter((_, nth) => (seen & (1 << nth)) !== 0),
+    text,
+    find,
+  )
+}
+
+function inThose(views: readonly View[], text: string, find: Finder): readonly TextRange[] {
   let found: TextRange[] | undefined
-  const all = viewsOf(isBefore)
-  for (let nth = 0; nth < all.length; nth++) {
-    const view = all[nth]!
-    if ((seen & (1 << nth)) === 0) continue
+  for (const view of views) {
     if (isOverworked()) break
     for (const [from, to] of windows(text, view)) {
       work.done += to - from
@@ -168,6 +178,19 @@ export function inViews(text: string, seen: number, find: Finder, isBefore: bool
   }
   return found ?? none
 }
+
+/** As {@link inViews}, of a text that was not walked; in a URL a plus sign may be one, too. */
+export function inAllViews(text: string, find: Finder): readonly TextRange[] {
+  if (!escapes.test(text)) return none
+  return inThose(
+    viewsOfKnown.filter(({ signs }) => signs.some((sign) => text.includes(sign))),
+    text,
+    find,
+  )
+}
+
+/** What a sign of a view has in it. */
+const escapes = /[\\%&\x1b]/
 
 const none: readonly TextRange[] = []
 

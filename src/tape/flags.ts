@@ -6,7 +6,7 @@
  * - `draws-by-package-1`: clock, random and id reads are served back per kind and calling package, in order.
  * - `headers-1`: requests have every header that says what is asked, for whom and under which condition, and their
  *   credentials without the keys: one that is missing was not sent.
- * - `redactor-13`, `redactor-12`, `redactor-11`, `redactor-10`, `redactor-9`, `redactor-8`, `redactor-7`, `redactor-6`, `redactor-5`, `redactor-4`, `redactor-3`,
+ * - `redactor-14`, `redactor-13`, `redactor-12`, `redactor-11`, `redactor-10`, `redactor-9`, `redactor-8`, `redactor-7`, `redactor-6`, `redactor-5`, `redactor-4`, `redactor-3`,
  *   `redactor-2`: secrets were found as that version of the finders finds them; without any, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
@@ -35,9 +35,10 @@ export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
 export const headersFlag = 'headers-1'
 
 /** Written by all who redact now. A branch has it when its parent has: its requests are redacted as the parent's were. */
-export const redactorFlag = 'redactor-13'
+export const redactorFlag = 'redactor-14'
 
 /** Of tapes that were recorded before. */
+export const thirteenthRedactorFlag = 'redactor-13'
 export const twelfthRedactorFlag = 'redactor-12'
 export const eleventhRedactorFlag = 'redactor-11'
 export const tenthRedactorFlag = 'redactor-10'
@@ -106,6 +107,7 @@ export const knownFlags: readonly string[] = [
   ...currentFlags,
   headersFlag,
   redactorFlag,
+  thirteenthRedactorFlag,
   twelfthRedactorFlag,
   eleventhRedactorFlag,
   tenthRedactorFlag,

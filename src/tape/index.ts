@@ -29,6 +29,7 @@ export {
   tenthRedactorFlag,
   eleventhRedactorFlag,
   thirdRedactorFlag,
+  thirteenthRedactorFlag,
   twelfthRedactorFlag,
   regionFlag,
   regionVariables,

@@ -167,7 +167,7 @@ test('a flag nobody knows is refused by name', () => {
 
       tape     recordings/golden/refund.tape.jsonl:1
       unknown  gate-9
-      known    gate-1, draws-by-package-1, headers-1, redactor-13, redactor-12, redactor-11, redactor-10, redactor-9, redactor-8, redactor-7, redactor-6, redactor-5, redactor-4, redactor-3, redactor-2, branch-1, begun-1, contents-1, contexts-1, fields-1, named-late-1, late-1, hosts-1, sockets-1, ends-1, cuts-2, cuts-1, tenants-1, region-1
+      known    gate-1, draws-by-package-1, headers-1, redactor-14, redactor-13, redactor-12, redactor-11, redactor-10, redactor-9, redactor-8, redactor-7, redactor-6, redactor-5, redactor-4, redactor-3, redactor-2, branch-1, begun-1, contents-1, contexts-1, fields-1, named-late-1, late-1, hosts-1, sockets-1, ends-1, cuts-2, cuts-1, tenants-1, region-1
 
     It was recorded by a newer version, whose replay rules differ.
     → npm install --save-dev vitest-harvest@latest
