@@ -238,7 +238,7 @@ export async function`,
     desk.decide = usual
   })
 
-  it('a provider that takes turns is no effect of a change', async () => {
+  it('a provider that takes turns is no effect of a change', { tags: 'thorough' }, async () => {
     let asked = 0
     // Two servers behind one address: what one answers depends on when it is asked alone.
     desk.decide = (messages) => (asked++ % 2 === 0 ? usual(messages) : 'I refunded nothing.')

@@ -33,7 +33,7 @@ describe('fix, of a prompt', () => {
   let withTools: readonly string[] = []
   const read = () => caseIn(project.cwd)
 
-  it('does not guess what a good run is', async () => {
+  it('does not guess what a good run is', { tags: 'thorough' }, async () => {
     const { code, stderr } = await project.harvest('fix', 'incident')
     expect(code).toBe(2)
     const right = printed(stderr, 'to say what would be right', { '<right>': 'refund(amount: 2500)' })

@@ -281,7 +281,7 @@ describe('harvest fork', () => {
     rmSync(join(cwd, 'note.local'))
   })
 
-  it('--critical says which forks were made before', async () => {
+  it('--critical says which forks were made before', { tags: 'thorough' }, async () => {
     const args = ['first', '--critical', '--bad', 'refund(*)']
     const { stdout } = await fork(...args)
     expect(stdout).not.toContain('reused')
@@ -299,7 +299,7 @@ describe('harvest fork', () => {
     expect((await told(...again.slice(1))).branches).toMatchObject([{ reused: false }])
   })
 
-  it('--save keeps the branch as a tape, which shows and differs like any other', async () => {
+  it('--save keeps the branch as a tape, which shows and differs like any other', { tags: 'thorough' }, async () => {
     const args = ['paid', '--step', '1', '--set', 'result.amount=30', '--tail', 'src/script.ts#answer', '--save']
     const made = await fork(...args)
     expect(made.stdout).toContain('returned {"refunded":30}')
@@ -697,7 +697,7 @@ describe('harvest fork', () => {
     expect(other.stdout).not.toContain('--tail')
   })
 
-  it('a model that cannot be asked is no outcome', async () => {
+  it('a model that cannot be asked is no outcome', { tags: 'thorough' }, async () => {
     const args = ['first', '--step', '5', '--live', '--model-server', 'http://127.0.0.1:9']
     const { code, stdout } = await fork(...args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('no fork could be judged') as string })

@@ -311,8 +311,8 @@ describe('Vitest runs a case with the config that was changed:', () => {
     'unit/some.test.ts': "import { test } from 'vitest'\ntest('runs', () => {})\n",
     'some.test.js': "import { test } from 'vitest'\ntest('runs', () => {})\n",
   }
-  const tried = [
-    'an object in defineConfig',
+  const tried = ['an object in defineConfig']
+  const triedThoroughly = [
     'an object on one line',
     'plugins, one to a line, tabs and semicolons',
     'an async function with a body',
@@ -321,7 +321,10 @@ describe('Vitest runs a case with the config that was changed:', () => {
     'CommonJS',
   ]
 
-  it.concurrent.each(tried)('%s', async (name) => {
+  it.concurrent.each(tried)('%s', runsCase)
+  it.concurrent.each(triedThoroughly)('%s', { tags: 'thorough' }, runsCase)
+
+  async function runsCase(name: string): Promise<void> {
     const { file, before } = shapes[name]!
     const cwd = join(base, name.replaceAll(/[^a-z]+/g, '-'))
     const files = {
@@ -338,7 +341,7 @@ describe('Vitest runs a case with the config that was changed:', () => {
     const ran = await run(process.execPath, [vitest, 'run', '--no-color'], { cwd })
     expect(`${ran.stdout}${ran.stderr}`).toMatch(/Recordings\s+1 replayed/)
     expect(ran.code).toBe(0)
-  })
+  }
 })
 
 function project(files: Readonly<Record<string, string>>): string {

@@ -76,7 +76,7 @@ describe('promote takes what production keeps', () => {
     return promoted.stdout
   }
 
-  it('a run that ends in the error of an SDK, with the headers of its answer', async () => {
+  it('a run that ends in the error of an SDK, with the headers of its answer', { tags: 'thorough' }, async () => {
     const stdout = await promote('refused', 'This is too long.')
     expect(stdout).toContain('name: BadRequestError')
     expect(stdout).toContain('replayed bit for bit: the known bad run, reproduced')
@@ -88,13 +88,13 @@ describe('promote takes what production keeps', () => {
     ['calls', '3'],
     ['tokens', '3500'],
     ['costUsd', '0.009'],
-  ])('a run that the budget of its recorder aborted, counted in %s', async (of, hard) => {
+  ])('a run that the budget of its recorder aborted, counted in %s', { tags: 'thorough' }, async (of, hard) => {
     const stdout = await promote(`budget-${of.toLowerCase()}`, 'Go on.', of, hard)
     expect(stdout).toContain('name: APIUserAbortError')
     expect(stdout).toContain('replayed bit for bit: the known bad run, reproduced')
   })
 
-  it('and each is a test that holds', async () => {
+  it('and each is a test that holds', { tags: 'thorough' }, async () => {
     const { code, stdout } = await harvest(['test'], { cwd, env: env() })
     expect([code, stdout]).toEqual([0, expect.stringContaining('0 replayed, 4 known bad reproduced')])
   })

@@ -108,7 +108,9 @@ describe('harvest test --prove', () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('refund')])
   })
 
-  it('takes a call that the case does not make for bad, although the tape has no answer to it, and shows that run', async () => {
+  it('takes a call that the case does not make for bad, although the tape has no answer to it, and shows that run', {
+    tags: 'thorough',
+  }, async () => {
     // Beside the recorded question it is right.
     const wrong = otherRefund(1)
     desk.decide = (messages, body) => (isChanged(messages) ? wrong(messages, body) : usual(messages))

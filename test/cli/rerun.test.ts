@@ -74,7 +74,7 @@ describe('harvest rerun', () => {
     expect(desk.asked.length).toBe(9 * 3 + 3 * 2)
   })
 
-  it('the gate is on the lower end of the interval, not on the rate', async () => {
+  it('the gate is on the lower end of the interval, not on the rate', { tags: 'thorough' }, async () => {
     const gate = async (rate: string) => {
       const args = ['rerun', '--tag', 'money', '--live', '--runs', '8', '--min-pass-rate', rate, '--cross-version']
       return rerun([...args, '--json'])
@@ -87,7 +87,9 @@ describe('harvest rerun', () => {
     expect((await gate('0.6')).code).toBe(0)
   })
 
-  it('a run that asks for what nobody recorded has not passed, and says what it asked', async () => {
+  it('a run that asks for what nobody recorded has not passed, and says what it asked', {
+    tags: 'thorough',
+  }, async () => {
     desk.decide = (messages) =>
       messages.length === 2 ? { tool: 'lookup_order', args: { order_id: 'B-7' } } : usual(messages)
     const { code, stdout } = await rerun(['rerun', 'refund', '--live', '--runs', '2', '--json', '--cross-version'])
@@ -365,7 +367,9 @@ export const deskAgent = async (ticket: any) => process.env.KEPT === undefined ?
     expect(printed(stdout, 'with no cache of model answers')).toEqual(words)
   })
 
-  it('of answers that a gateway gives again, known by their ids, the first ones count', async () => {
+  it('of answers that a gateway gives again, known by their ids, the first ones count', {
+    tags: 'thorough',
+  }, async () => {
     desk.idOf = idsOfCache()
     const words = ['rerun', 'refund', '--live', '--runs', '3', '--parallel', '1', '--cross-version'] as const
     const { code, stdout } = await rerun(words)

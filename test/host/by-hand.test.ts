@@ -329,7 +329,7 @@ harvest({ agents: {}, agent: 'refund' })
     for (const name of ['never ends', 'never goes on']) expect(message(name)).not.toContain('timed out')
   })
 
-  it('record into the inbox, and never in CI', async () => {
+  it('record into the inbox, and never in CI', { tags: 'thorough' }, async () => {
     const inbox = () => readdirSync(path.join(project.folder, 'recordings/inbox'))
     expect(inbox()).toHaveLength(1)
     await project.run(['run', 'src/hand', '-t', 'records', ...withJson], { env: { CI: '1' } })

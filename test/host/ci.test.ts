@@ -145,6 +145,7 @@ ${Array.from(
 
   onLane(lane, 5)(
     'annotates by itself where the reporter of Vitest was left out, nine cases and how many more',
+    { tags: 'thorough' },
     async () => {
       const { stdout, stderr } = await project.run(['run', '--reporter=dot'], { env: github('dot.md') })
       expect(commands(stdout, 'error')).toEqual([])

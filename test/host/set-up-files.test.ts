@@ -65,6 +65,10 @@ beforeEach(() => void vi.useFakeTimers({ shouldAdvanceTime: true, now: 0 }))
 `,
 }
 
+/** The others are for thorough runs. */
+const most = ['a stub of fetch', 'MSW', 'fake timers']
+const thorough = { tags: 'thorough' } as const
+
 /** Those that put up something else than what Vitest has for it. */
 const withoutVitest = ['a fetch that refuses', 'a fetch that hands on']
 
@@ -118,7 +122,8 @@ describeLanes('set-up files under Vitest %i', (lane) => {
 
   for (const [name, setUp] of Object.entries(setUps)) {
     const each = withoutVitest.includes(name) ? once : it
-    each(`under ${name}, the cases of the plugin are replayed as ever`, async () => {
+    const options = most.includes(name) ? {} : thorough
+    each(`under ${name}, the cases of the plugin are replayed as ever`, options, async () => {
       const tests = await run(setUp)
       expect(green(tests)).toEqual(expect.arrayContaining(cases.toSorted()))
       // What was not put up for good before the replay came, it answers above in a test by hand too.
@@ -147,7 +152,7 @@ describeLanes('set-up files under Vitest %i', (lane) => {
   })
 
   for (const [when, { setUp, test }] of Object.entries(mockedTests))
-    it(`tests without a replay are answered by MSW that ${when}`, async () => {
+    it(`tests without a replay are answered by MSW that ${when}`, when.includes('while') ? {} : thorough, async () => {
       const project = home.project(`mocked-${when.replaceAll(/\W/g, '-')}`, {
         ...files(setUp),
         'src/mocked.test.ts': test,

@@ -213,7 +213,7 @@ describe('a yes to what tools do', () => {
     expect(refused.of('none')?.failureMessages.join('')).toContain("tools: { run: ['refund'] }")
   })
 
-  it('is not given by a case, which says for itself whether its tools run', async () => {
+  it('is not given by a case, which says for itself whether its tools run', { tags: 'thorough' }, async () => {
     const file = 'recordings/golden/wrong-unit.case.yaml'
     const text = project.read(file)
     project.write(file, `${text}tools: { run: [charge] }\n`)
@@ -257,7 +257,7 @@ describe('a yes to what tools do', () => {
     expect(no.output).toContain('HARVEST_TOOLS_CONSENT')
   })
 
-  it('is not needed where a flag says that tools are answered from the tape', async () => {
+  it('is not needed where a flag says that tools are answered from the tape', { tags: 'thorough' }, async () => {
     const { code } = await run(['--tools', 'serve'], { env: { TOOLS: '"run"' } })
     expect(code).toBe(0)
   })

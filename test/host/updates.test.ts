@@ -140,7 +140,9 @@ export default () => refund({ order_id: 'B-2' })
     expect(project.read('src/__snapshots__/ui.test.ts.snap')).toContain('"old"')
   }
 
-  it('without a word, only a baseline that is missing is written, and the next run writes nothing', async () => {
+  it('without a word, only a baseline that is missing is written, and the next run writes nothing', {
+    tags: 'thorough',
+  }, async () => {
     const first = await run(['run', 'golden'])
     expect(first.changed).toEqual([caseFile('unwritten')])
     const before = project.hash()

@@ -201,7 +201,9 @@ const demotion: Trial = {
 
 const trials = [promotion, update, removal, demotion]
 
-test(`promotion, update, removal and demotion killed together at ${kills} random places leave nothing half-made, lose nothing that was promised, and work when tried again`, async () => {
+test(`promotion, update, removal and demotion killed together at ${kills} random places leave nothing half-made, lose nothing that was promised, and work when tried again`, {
+  tags: 'thorough',
+}, async () => {
   const halfDone = new Map(trials.map(({ name }) => [name, 0]))
   await killOften(
     async () => {

@@ -114,7 +114,10 @@ test('a message says what the server was asked, by method and tool', async () =>
 test('a server at another host is no question to a model', async () => {
   const moved = 'http://mcp.example/mcp'
   const result = await replayTape(tape, () => agent(undefined, { at: moved }))
-  const known = parseCase('case: a\nagent: mcp\ntape: mcp.tape.jsonl\nexpect: pass\nbaseline:\n  - weather(city)\n', 'a.case.yaml')
+  const known = parseCase(
+    'case: a\nagent: mcp\ntape: mcp.tape.jsonl\nexpect: pass\nbaseline:\n  - weather(city)\n',
+    'a.case.yaml',
+  )
   const { verdict, because } = judge(known, result, {})
   expect(verdict).toBe('different')
   expect(because?.error.message).toContain('to another host')

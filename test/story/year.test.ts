@@ -14,7 +14,7 @@ const count = 1_000
 const golden = 'recordings/golden/paid-twice.case.yaml'
 
 // One story, told in order: each step builds on the one before.
-describe('a year with a golden set', () => {
+describe('a year with a golden set', { tags: 'thorough' }, () => {
   let cwd = ''
   let model: Awaited<ReturnType<typeof startModel>>
   const tickets = ticketsOfADay(count)
