@@ -189,8 +189,8 @@ export function describeEvent(event: Step): string {
   if (event.kind !== 'exchange') return `${event.kind} ${event.name}`
   if (isEnding(event))
     return event.method === 'END'
-      ? `end of input of ${event.url}`
-      : `signal ${requestBytes(event).toString()} to ${event.url}`
+      ? `end of input of ${childName(event.url)}`
+      : `signal ${requestBytes(event).toString()} to ${childName(event.url)}`
   return describeAsked(event, sentText(event))
 }
 
@@ -203,8 +203,21 @@ export function describeAsked(
   if (via !== 'stdio' && message?.method === undefined) return `${method} ${shortUrl(url)}`
   const { params } = (message ?? {}) as { readonly params?: Json }
   const about = [at(params, 'name'), at(params, 'uri')].filter((one) => typeof one === 'string')
-  return `${[message?.method ?? method, ...about].join(' ')} on ${via === 'stdio' ? url : shortUrl(url)}`
+  return `${[message?.method ?? method, ...about].join(' ')} on ${via === 'stdio' ? childName(url) : shortUrl(url)}`
 }
+
+/** The address of a child as its command is typed: `stdio:node server.ts`; a long one is cut. */
+function childName(url: string): string {
+  const typed = url
+    .replace(/%([\da-f]{2})/gi, (written, code: string) => {
+      const char = String.fromCharCode(Number.parseInt(code, 16))
+      return /[\n -~]/.test(char) ? char : written
+    })
+    .replace(/\s+/g, ' ')
+  return typed.length > longestName ? `${typed.slice(0, longestName - 1)}…` : typed
+}
+
+const longestName = 80
 
 export function shortUrl(url: string): string {
   if (!URL.canParse(url)) return url
