@@ -1,3 +1,4 @@
+// Over 300 lines: each way to spell a character, and how it is read.
 import { endInText, isBehindText } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'

@@ -73,30 +73,35 @@ export function interceptHttp(): void {
       const { socket } = controller as typeof controller & { readonly socket: Socket }
       if (!mockSockets.has(socket)) isControlledBy(controller)
     })
-    hearMocks(sockets)
+    hearMocks(sockets as Emits)
   })
 }
-
-/** What a mock server listens on as well that uses our copy of the interceptors: they exist once in a process. */
-const shared = sharedOf('intercept.mocks', (): { listeners(): number; own: number } => ({ listeners: () => 0, own: 0 }))
 
 interface Emits {
   listenerCount(type: string): number
 }
 
-function hearMocks(sockets: object): void {
+/** What a mock server listens on as well that uses our copy of the interceptors: they exist once in a process. */
+const shared = sharedOf('intercept.mocks', (): { requests?: Emits; sockets?: Emits; own: number } => ({ own: 0 }))
+
+function hearMocks(sockets: Emits): void {
   const { __MSW_INTERCEPTORS_REGISTRY: registry } = globalThis as {
     readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, Emits>
   }
   const requests = registry?.get(Symbol.for('node-http-request-source'))
   if (requests === undefined) throw new Error('@mswjs/interceptors keeps its source of requests elsewhere')
-  shared.listeners = () => requests.listenerCount('request') + (sockets as Emits).listenerCount('connection')
-  shared.own = shared.listeners()
+  Object.assign(shared, { requests, sockets })
+  shared.own = heard()
+}
+
+function heard(): number {
+  const { requests, sockets } = shared
+  return (requests?.listenerCount('request') ?? 0) + (sockets?.listenerCount('connection') ?? 0)
 }
 
 /** Whether a mock server that uses our copy of the interceptors (MSW 3) listens now. */
 export function isMockSharing(): boolean {
-  return shared.listeners() > shared.own
+  return heard() > shared.own
 }
 
 const nothing = Buffer.alloc(0)
