@@ -330,9 +330,12 @@ export class ForkRun {
   }
 
   #drawAnew(): void {
-    const { chance, clockOffsetMs = 0 } = this.plan
-    if (chance === 'recorded') this.draws.shiftClock(clockOffsetMs)
-    else this.draws.startAnew(this.plan.draws, clockOffsetMs)
+    const { chance, clockOffsetMs = 0, seed = '', tail } = this.plan
+    if (chance === 'recorded') return this.draws.shiftClock(clockOffsetMs)
+    const isTimer = (): boolean => this.gate.lastFired !== undefined
+    const by = tail.from === 'live' ? 'real' : 'chance'
+    // Without a seed nothing but what was asked for is another one.
+    this.draws.startAnew(this.plan.draws, clockOffsetMs, by === 'real' || seed !== '' ? { by, isTimer } : undefined)
   }
 
   /** From here on the order of the tape binds nothing but the kept steps and what is under way. */

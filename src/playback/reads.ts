@@ -7,6 +7,18 @@ const spinLimit = 100_000
 
 const clocks = ['now', 'perf'] as const
 
+/** An answer that is waited for once more takes at least and at most so many times as long as when recorded, */
+const [fastest, slowest] = [0.5, 2]
+/** and as many more ms at most, as a timer does that fires. */
+const jitterMs = 8
+
+/** How a clock that is drawn once more goes on: `real` time is its own chance. */
+export interface DrawnWaits {
+  readonly by: 'chance' | 'real'
+  /** Whether a timer is what was waited for just now: none fires too soon. */
+  readonly isTimer: () => boolean
+}
+
 /**
  * Serves recorded clock, random and id reads, each from the queue of its kind and calling package. When a queue has
  * run out, the virtual world answers: the clock of the gate, and a generator seeded by the tape.
@@ -21,6 +33,13 @@ export class Draws {
   #uint32: () => number
   #isAnew = false
   #aheadMs = 0
+  readonly #now: () => number
+  /** When the virtual world was looked at last, and how long it was waited for before. */
+  #seenMs = 0
+  #waitedMs = 0
+  /** How much later it is than the tape says, by waits that were drawn once more. */
+  #laterMs = 0
+  #more: ((waitedMs: number) => number) | undefined
   /** Of the time since the process began, below a millisecond. */
   #phaseMs = 0
   #inTurn = 0
@@ -38,6 +57,7 @@ export class Draws {
     onDraw?: (kind: DrawKind, caller: string, value: unknown) => void,
   ) {
     this.#onDraw = onDraw
+    this.#now = now
     for (const event of tape.events) {
       if (event.kind !== 'draws') continue
       for (const [kind, caller, value] of event.draws) {
@@ -53,8 +73,8 @@ export class Draws {
     this.#onSpin = onSpin
     this.#world = {
       // Never behind what was already served: code that measures must not see time run backwards.
-      epochMs: () => Math.max(this.#lastNow, epoch + Math.floor(now() + this.#extraMs + this.#aheadMs)),
-      uptimeMs: () => Math.max(this.#lastPerf, uptime + now() + this.#extraMs + this.#phaseMs),
+      epochMs: () => Math.max(this.#lastNow, epoch + Math.floor(now() + this.#extraMs + this.#aheadMs + this.#laterMs)),
+      uptimeMs: () => Math.max(this.#lastPerf, uptime + now() + this.#extraMs + this.#phaseMs + this.#laterMs),
       uint32: () => this.#uint32(),
     }
   }
@@ -62,8 +82,11 @@ export class Draws {
   /**
    * From here on the tape answers nothing: the virtual world does, with chance seeded by `seed` and its calendar
    * `aheadMs` ahead. What its clock says below a millisecond is chance, too.
+   *
+   * @param waits - how long things take is drawn as well, from the wait that is just over: half to twice as long as recorded,
+   * and up to 8 ms more. Absent: as recorded
    */
-  startAnew(seed: string, aheadMs: number): void {
+  startAnew(seed: string, aheadMs: number, waits?: DrawnWaits): void {
     if (this.#isAnew) return
     this.#isAnew = true
     this.#uint32 = generator(seed)
@@ -71,6 +94,26 @@ export class Draws {
     this.#aheadMs = aheadMs
     // Ahead of the tape means ahead of what it would say now, and backwards where that is asked for.
     if (aheadMs !== 0) this.#lastNow = Number.NEGATIVE_INFINITY
+    if (waits === undefined) return
+    const chance = generator(`${seed} waits`)
+    const drawn = (): number => chance() / 2 ** 32
+    const more = (waitedMs: number): number => {
+      const times = waits.isTimer() ? 1 : fastest + (slowest - fastest) * drawn()
+      return waitedMs * (times - 1) + jitterMs * drawn()
+    }
+    this.#pass()
+    this.#laterMs = more(this.#waitedMs)
+    if (waits.by === 'chance') this.#more = more
+  }
+
+  /** Time passed in the virtual world. */
+  #pass(): void {
+    const now = this.#now()
+    const waited = now - this.#seenMs
+    if (waited <= 0) return
+    this.#seenMs = now
+    this.#waitedMs = waited
+    if (this.#more !== undefined) this.#laterMs += this.#more(waited)
   }
 
   /** From here on the calendar is `aheadMs` ahead of what is recorded; the rest stays as recorded. */
@@ -81,6 +124,7 @@ export class Draws {
   }
 
   draw<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {
+    this.#pass()
     if (kind === 'now' || kind === 'perf') this.#tick()
     const value = this.#drawn(kind, caller, virtual)
     if (kind === 'now') this.#lastNow = Math.max(this.#lastNow, value as number)
@@ -109,6 +153,7 @@ export class Draws {
   /** The event loop turned: the agent is not spinning. */
   turned(): void {
     this.#inTurn = 0
+    this.#pass()
   }
 
   #drawn<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {

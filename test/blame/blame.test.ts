@@ -77,6 +77,42 @@ describe('blame of a run of a real agent', () => {
     expect(steps.some(({ commitment }) => commitment !== undefined)).toBe(modelCalls !== 0)
   })
 
+  /** Asks its model twice, and takes its own decision in between. */
+  const between =
+    (decides: (waitedMs: number) => boolean): ((input: unknown) => Promise<{ isLucky: boolean }>) =>
+    async (input) => {
+      const { url } = input as { url: string }
+      const ask = async (content: string): Promise<string> => {
+        const messages = [{ role: 'user', content }]
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify({ model: 'gpt-5', messages })
+        return (await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+      }
+      const asked = performance.now()
+      await ask('Greet.')
+      const isLucky = decides(performance.now() - asked)
+      await ask('Say goodbye.')
+      return { isLucky }
+    }
+
+  test.each<[by: string, decides: (waitedMs: number) => boolean]>([
+    ['the last digit of the time', () => Date.now() % 2 === 0],
+    ['the milliseconds of the time', () => Date.now() % 1_000 < 500],
+    ['the time since the process began', () => Math.floor(performance.now()) % 3 === 0],
+    ['how long an answer took', (waitedMs) => waitedMs % 10 < 4],
+  ])('of an agent that decides by %s between two calls, names no answer of a model', async (_, decides) => {
+    const clocked = between(decides)
+    let said = 0
+    world.desk.decide = () => `Hello ${said++}.`
+    const recorder = createRecorder({ dir: world.dir })
+    const input = { url: world.desk.url }
+    while ((await recorder.run({ agent: 'desk', input }, () => clocked(input))).isLucky);
+    const { verdict, steps } = await blamed({ agent: clocked, ok: ['isLucky=true'] }, readTape(recorder.lastTape ?? ''))
+    const named = verdict?.kind === 'confirmed' ? verdict.commitments : []
+    expect(named.map(({ how }) => how).filter((how) => how !== 'draws')).toEqual([])
+    expect(steps.flatMap(({ commitment }) => commitment ?? []).filter(({ how }) => how !== 'draws')).toEqual([])
+  })
+
   test('names the decision, what it rests on, and what it cost', async () => {
     const answer = await blamed()
     expect(answer.verdict).toMatchObject({
