@@ -9,7 +9,7 @@ export function threadBlocked(where: Readonly<Record<string, string>>, more: str
   return new HarvestError('HARVEST_AGENT_TIMEOUT', {
     what: 'The agent blocked its thread past the time limit; its worker was terminated',
     where,
-    why: 'An endless loop or a long synchronous call keeps timers from running.',
-    fix: ['end the loop, or `await` something in it', more],
+    why: 'An endless loop or a long synchronous call keeps timers from running; so does a machine that is busy with other work.',
+    fix: ['if it is a loop: end it, or `await` something in it', more],
   })
 }

@@ -263,12 +263,11 @@ function gradingJson({ grading }: Purse): { readonly grading?: Spent } {
 
 function makeOptions(given: CommandInput, screen: Screen, purse: Purse): MakeOptions {
   const { parallel, timeoutMs } = readLivePlan(given, forkCommand)
-  const isTimed = given.has('live') || given.has('timeout')
   return {
     parallel,
     isFresh: given.has('no-cache'),
     purse,
-    ...(isTimed ? { timeoutMs } : {}),
+    timeoutMs,
     onProgress: (made, of) => screen.progress(`${made} of ${of} forks`),
     ...(given.has('json') ? {} : { onAnew: (text: string) => screen.note(text) }),
   }

@@ -194,7 +194,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
     isFresh: input.has('no-cache'),
     together: pairs.together,
     purse,
-    ...(input.has('live') ? { timeoutMs } : {}),
+    timeoutMs,
     onProgress: () => {},
   })
   const { changed, controls } = apart(await tellBranches(tape, forks, grader), pairs.together)
