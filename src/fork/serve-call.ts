@@ -7,6 +7,7 @@ import { servedPieces } from '../playback/pieces.ts'
 import { noteGiven } from '../live/given.ts'
 import { CallSockets } from '../live/lost-calls.ts'
 import { never } from '../seam/intercept/index.ts'
+import { handOut } from '../seam/queries.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import type { CallEvent, Json, Moment } from '../tape/index.ts'
@@ -118,7 +119,8 @@ function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unk
     Object.assign(heard.event, rest, { settled: moment })
     if (JSON.stringify([rest.result, rest.error]) !== JSON.stringify([event.result, event.error])) heard.differs()
   }
-  const value = seamState().runs.run(viewFrom(heard.event.n), fn)
+  const view = viewFrom(heard.event.n)
+  const value = seamState().runs.run(view, fn)
   if (!isThenable(value)) {
     run.gate.done(items)
     heard.event.sync = true
@@ -137,16 +139,18 @@ function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unk
     run.gate.ready(items.slice(1))
     return opened
   }
-  return value.then(
-    async (result: unknown) => {
-      await arrive({ result: run.encode(result) })
-      return result
-    },
-    async (error: unknown) => {
-      await arrive({ error: run.encode(error) })
-      throw error
-    },
-  )
+  const hear = (answer: PromiseLike<unknown>): PromiseLike<unknown> =>
+    answer.then(
+      async (result: unknown) => {
+        await arrive({ result: run.encode(result) })
+        return result
+      },
+      async (error: unknown) => {
+        await arrive({ error: run.encode(error) })
+        throw error
+      },
+    )
+  return handOut(value, { inside: (work) => seamState().runs.run(view, work), hear })
 }
 
 /** A recorded or made-up answer, as long after the call as it took. */
@@ -225,17 +229,19 @@ function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: V
     settled({ sync: true, result: run.encode(value) })
     return value
   }
-  return value.then(
-    (result: unknown) => {
-      settled({ result: run.encode(result) })
-      sockets.endedAs(heard.event)
-      return result
-    },
-    (error: unknown) => {
-      settled({ error: run.encode(error) })
-      throw error
-    },
-  )
+  const hear = (answer: PromiseLike<unknown>): PromiseLike<unknown> =>
+    answer.then(
+      (result: unknown) => {
+        settled({ result: run.encode(result) })
+        sockets.endedAs(heard.event)
+        return result
+      },
+      (error: unknown) => {
+        settled({ error: run.encode(error) })
+        throw error
+      },
+    )
+  return handOut(value, { inside: (work) => seamState().runs.run(view, work), hear })
 }
 
 function settle(run: ForkRun, { result, error, wrote }: CallEvent, heard: Heard, moment: Moment): void {

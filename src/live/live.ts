@@ -12,6 +12,7 @@ import { OutsideIo } from '../playback/outside-io.ts'
 import { compareOutcome, readOut } from '../replay/replay.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
+import { handOut } from '../seam/queries.ts'
 import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type ExchangeEvent, isEnding, type Tape, type TapeEvent } from '../tape/index.ts'
@@ -290,16 +291,18 @@ class LiveRun {
       settle({ sync: true, result: this.encode(answer) })
       return answer
     }
-    return answer.then(
-      (value: unknown) => {
-        sockets.endedAs(settle({ result: this.encode(value) }))
-        return value
-      },
-      (error: unknown) => {
-        settle({ error: this.encode(error) })
-        throw error
-      },
-    )
+    const hear = (settled: PromiseLike<unknown>): PromiseLike<unknown> =>
+      settled.then(
+        (value: unknown) => {
+          sockets.endedAs(settle({ result: this.encode(value) }))
+          return value
+        },
+        (error: unknown) => {
+          settle({ error: this.encode(error) })
+          throw error
+        },
+      )
+    return handOut(answer, { inside: (work) => seamState().runs.run(view, work), hear })
   }
 
   encode(value: unknown) {

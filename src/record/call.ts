@@ -1,11 +1,12 @@
 import { asyncGenerator } from '../seam/async-generator.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Observer } from '../seam/observe/observer.ts'
+import { handOut, isQuery } from '../seam/queries.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
 import { redactedChanges } from '../privacy/index.ts'
-import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
+import { type CallEvent, encodeValue, type Json, type Moment, queryBuilt } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { contextChanges, type WrittenChange } from './context-changes.ts'
 import { CallLosses, notGivenBack } from './losses.ts'
@@ -58,11 +59,12 @@ export function recordCall(
   }
   run.called(issued)
   const counted = call.kind === 'value' ? undefined : atOnce.begun(n)
+  const used: string[] = []
   const settle: Settle = (rest, after) => {
     if (counted !== undefined) counted.isAnswered = true
     run.answered(issued, () => {
       const settled = { settled: run.moment(after), ...rest(), ...written(run, call, handed) }
-      const lost = losses?.of({ ...issued, ...settled }) ?? []
+      const lost = [...(losses?.of({ ...issued, ...settled }) ?? []), ...builtFurther(call, used)]
       if (lost.length === 0) return settled
       run.warn(notGivenBack(call, lost))
       return { ...settled, lost }
@@ -82,11 +84,14 @@ export function recordCall(
     throw error
   }
   if (isThenable(answer)) {
-    return observe(
-      answer,
-      (value) => settle(() => ({ result: run.encode(value) })),
-      (error) => settle(() => ({ error: run.encode(error) })),
-    )
+    if (isQuery(answer)) run.leftOpen(issued, () => notAwaited(run, call, used))
+    const hear = (settled: PromiseLike<unknown>): PromiseLike<unknown> =>
+      observe(
+        settled,
+        (value) => settle(() => ({ result: run.encode(value) })),
+        (error) => settle(() => ({ error: run.encode(error) })),
+      )
+    return handOut(answer, { inside: (work) => seamState().runs.run(inside, work), hear }, used)
   }
   if (isAsyncIterable(answer)) {
     run.leftOpen(issued, () => unheard(run, call, answer))
@@ -94,6 +99,24 @@ export function recordCall(
   }
   settle(() => ({ sync: true, result: run.encode(answer) }))
   return answer
+}
+
+/** What a query was told before it was awaited: the call stands on the tape without that. */
+function builtFurther({ replay }: SeamCall, used: readonly string[]): readonly string[] {
+  // Where the body runs in a replay, its query is there to be built.
+  return used.length === 0 || replay === 'run' ? [] : [`${queryBuilt}: ${built(used)}`]
+}
+
+function built(used: readonly string[]): string {
+  return [...new Set(used)].map((name) => `${name}()`).join(', ')
+}
+
+/** Of a query that was not awaited: it may have run in another way. */
+function notAwaited(run: CallRecording, call: SeamCall, used: readonly string[]): Partial<CallEvent> {
+  const lost = builtFurther(call, used)
+  if (lost.length === 0) return {}
+  run.warn(notGivenBack(call, lost))
+  return { lost }
 }
 
 function dataOf({ data }: ToolContext): Json {

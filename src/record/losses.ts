@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { SeamCall } from '../seam/source.ts'
-import { argsChanged, type CallEvent, type Json, lossesIn } from '../tape/index.ts'
+import { argsChanged, type CallEvent, type Json, lossesIn, queryBuilt } from '../tape/index.ts'
 
 /** Looks at a call for what a tape cannot give back. */
 export class CallLosses {
@@ -54,6 +54,9 @@ export function notGivenBack({ kind, name }: SeamCall, lost: readonly string[]):
     where: { [kind]: neutralLine(name, 120), lost: neutralLine(lost.join(', '), 300) },
     why: 'A tape is data: class instances lose their methods, callbacks are not called, arguments are not mutated.',
     fix: [
+      ...(lost.some((one) => one.startsWith(queryBuilt))
+        ? ['to record the query as it is run: wrap the function that awaits it']
+        : []),
       ...(isAnswer
         ? [
             `to restore it in a replay: ${kind === 'value' ? 'value(name, fn' : `${wrapper(kind)}(fn`}, { revive: (recorded) => … })`,

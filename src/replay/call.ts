@@ -1,6 +1,7 @@
 // Over 300 lines: the ways in which a recorded call is answered, side by side.
 import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
+import { handOut } from '../seam/queries.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { asOnTape, compareContext } from './compare-context.ts'
@@ -206,7 +207,8 @@ function runForReal(
 ): unknown {
   run.ranForReal.push(step.event.name)
   run.bodies.set(heard.n, step.event.n)
-  const result = seamState().runs.run(viewFrom(heard.n), fn)
+  const view = viewFrom(heard.n)
+  const result = seamState().runs.run(view, fn)
   if (!isThenable(result)) {
     run.take(step)
     run.gate.done(step.items)
@@ -225,18 +227,20 @@ function runForReal(
     return promise.then(outcome)
   }
   run.begin(step)
-  return result.then(
-    (value) =>
-      arrived(() => {
-        heard.result = run.encode(value)
-        return value
-      }),
-    (error: unknown) =>
-      arrived(() => {
-        heard.error = run.encode(error)
-        throw error
-      }),
-  )
+  const hear = (settled: PromiseLike<unknown>): PromiseLike<unknown> =>
+    settled.then(
+      (value) =>
+        arrived(() => {
+          heard.result = run.encode(value)
+          return value
+        }),
+      (error: unknown) =>
+        arrived(() => {
+          heard.error = run.encode(error)
+          throw error
+        }),
+    )
+  return handOut(result, { inside: (work) => seamState().runs.run(view, work), hear })
 }
 
 function serveIterable(

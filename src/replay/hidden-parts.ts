@@ -89,6 +89,12 @@ export class HiddenParts {
     return sameWhole(request.whole, live) === 'in part' ? this.#cutOut('body') : []
   }
 
+  /** Of code that runs in a replay and returns a query. */
+  ofQuery(): readonly NotCompared[] {
+    const why = 'it runs when it is awaited: wrap the function that awaits it'
+    return this.#named('result', [{ at: '', what: 'a query' }], why)
+  }
+
   #cutOut(path: string): readonly NotCompared[] {
     const why =
       'the tape has its two ends and its size: record the run again with a larger cap, bodies: { maxMegabytes }'

@@ -1,6 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
+import { isQuery } from '../seam/queries.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, isCut, type Json, lateFlag } from '../tape/index.ts'
@@ -17,9 +18,12 @@ import type { ReplayRun } from './run.ts'
 import type { CallState } from '../match/step.ts'
 
 /** How the body of a wrapped function ended. */
-type Ending =
+type Answered =
   | { readonly how: 'returned'; readonly value: unknown; readonly pieces?: readonly Json[]; readonly last?: Json }
   | { readonly how: 'threw'; readonly error: unknown; readonly pieces?: readonly Json[] }
+
+/** A query would run when it is awaited, without what the agent builds first. */
+type Ending = Answered | { readonly how: 'query' }
 
 /** What the agent goes on with. */
 export interface RanBody {
@@ -74,10 +78,11 @@ export function runBody(
     return end({ how: 'threw', error })
   }
   if (step.event.yields !== undefined) return piecesOf(run, step, value, inside).then(ended)
+  if (isQuery(value)) return end({ how: 'query' })
   if (!isThenable(value)) return end({ how: 'returned', value })
   const settled = Promise.resolve(value).then(
-    (result): Ending => ({ how: 'returned', value: result }),
-    (error: unknown): Ending => ({ how: 'threw', error }),
+    (result): Answered => ({ how: 'returned', value: result }),
+    (error: unknown): Answered => ({ how: 'threw', error }),
   )
   return settled.then(ended)
 }
@@ -95,7 +100,7 @@ async function piecesOf(
   step: CallState,
   given: unknown,
   inside: <T>(work: () => T) => T,
-): Promise<Ending> {
+): Promise<Answered> {
   const pieces: Json[] = []
   try {
     const value: unknown = isThenable(given) ? await given : given
@@ -125,6 +130,10 @@ function outcomeOf(run: ReplayRun, call: SeamCall, step: CallState, ending: Endi
     event.yields === undefined ? answer(event, decoderFor(run, step), call.revive) : undefined
   // What was refused inside of the body is a problem of its own, and the cause.
   if (ending.how === 'threw' && isRefusal(ending.error)) return recorded
+  if (ending.how === 'query') {
+    run.noteHidden(run.hidden.ofQuery(), step)
+    return recorded
+  }
   const difference = differenceOf(run, step, ending)
   if (difference === undefined) {
     const { yields = [], result, error } = event
@@ -150,7 +159,7 @@ function isRefusal(error: unknown): boolean {
   )
 }
 
-function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestDifference | undefined {
+function differenceOf(run: ReplayRun, step: CallState, ending: Answered): RequestDifference | undefined {
   const { event } = step
   const pieces =
     event.yields === undefined

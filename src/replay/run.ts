@@ -19,6 +19,7 @@ import {
   headersFlag,
   type Json,
   lossesIn,
+  queryBuilt,
   type MarkEvent,
   type MessageEvent,
   type PushEvent,
@@ -738,7 +739,9 @@ export class ReplayRun {
 
   /** A recorded answer reaches the agent as the tape has it. */
   served(name: string, step: CallState): void {
-    const { result, error, yields = [] } = step.event
+    const { result, error, yields = [], lost = [] } = step.event
+    if (lost.some((one) => one.startsWith(queryBuilt)))
+      this.notRevived.push({ name, stepNumber: step.number, part: 'result', at: '', what: 'query' })
     const answers = { result, error, piece: yields[0]?.[2] }
     for (const [part, value] of Object.entries(answers)) {
       const [loss] = value === undefined ? [] : lossesIn(value)

@@ -40,7 +40,7 @@ export {
 export type { OpenStep } from './parts.ts'
 export { isStartKnown, isTimed, keptReasons, outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
 export { betweenText, isEnding, isOfConnection, isLateAs, lateKey, lateRequest, LateWorks } from './late.ts'
-export { argsChanged, type Loss, lossesIn } from './losses.ts'
+export { argsChanged, queryBuilt, type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { beyondBounds } from './rule-bounds.ts'
 export { linkAs, sweepTemporaries, temporaryFor, temporaryName } from './new-file.ts'

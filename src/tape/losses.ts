@@ -8,6 +8,9 @@ export interface Loss {
   readonly what: string
 }
 
+/** What begins that loss of a call whose query the agent built further before it awaited it. */
+export const queryBuilt = 'result: a query that was built further'
+
 /** What stands among the losses of a call whose body changed its arguments. To what, no tape holds. */
 export const argsChanged = 'args: changed by the call'
 

@@ -244,6 +244,16 @@ export function withLosses(error: HarvestError, lost: readonly NotRevived[]): Ha
   if (first === undefined) return error
   const { where: around, fix = [] } = error.facts
   const { name, stepNumber, part, at, what } = first
+  if (what === 'query') {
+    const said = `step ${stepNumber}, ${name}: the query that it returned, which the agent built further`
+    return withFacts(error, {
+      where: { ...around, 'not on the tape': neutralLine(said, 300) },
+      fix: [
+        ...fix,
+        `to record it as it is run: wrap the function that awaits it, or run it in a replay: tool(${neutralLine(name, 60)}, { replay: 'run' })`,
+      ],
+    })
+  }
   const place = at === '' ? '' : ` at ${at}`
   const said = `step ${stepNumber}, ${name}: the recorded ${part} was a \`${what}\`${place}; revive it`
   const shown = neutralLine(said, 300) + (more.length > 0 ? ` (and ${more.length} more)` : '')

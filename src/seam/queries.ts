@@ -1,0 +1,86 @@
+import { types } from 'node:util'
+import { isThenable } from './shape.ts'
+
+/** Who hears of a promise that a wrapped function returned. */
+export interface Hearing {
+  /** Runs what a query does when it is awaited. */
+  readonly inside: <T>(work: () => T) => T
+  /**
+   * Hears how it settles, and hands that on.
+   *
+   * @param used - names of the methods that were called on it before, in order
+   */
+  readonly hear: (settled: PromiseLike<unknown>, used: readonly string[]) => PromiseLike<unknown>
+}
+
+/** Whether it does its work when it is awaited, as queries of knex and drizzle do: no promise of the language. */
+export function isQuery(answer: unknown): answer is PromiseLike<unknown> {
+  return isThenable(answer) && !types.isPromise(answer)
+}
+
+/**
+ * What whoever called gets for a promise that is heard. A query may be built further before it is awaited, so it is handed out
+ * itself, in a proxy: to await it here would run it too early. What its methods return is heard as well where it is a query.
+ * One that is awaited once more runs once more, unheard.
+ *
+ * @param used - takes the names of methods as they are called
+ */
+export function handOut(
+  answer: PromiseLike<unknown>,
+  { inside, hear }: Hearing,
+  used: string[] = [],
+): PromiseLike<unknown> {
+  if (types.isPromise(answer)) return hear(answer, used)
+  let isHeard = false
+  const settle = (query: PromiseLike<unknown>): PromiseLike<unknown> => {
+    const started = (): Promise<unknown> => new Promise((resolve, reject) => void query.then(resolve, reject))
+    if (isHeard) return started()
+    isHeard = true
+    return hear(inside(started), used)
+  }
+  const proxies = new WeakMap<object, object>()
+  const targets = new WeakMap<object, object>()
+  const own = (value: unknown): unknown => (isObject(value) ? (targets.get(value) ?? value) : value)
+  const proxyOf = (query: PromiseLike<unknown> & object): PromiseLike<unknown> => {
+    const known = proxies.get(query)
+    if (known !== undefined) return known as PromiseLike<unknown>
+    const given = (returned: unknown): unknown => (isQuery(returned) ? proxyOf(returned) : returned)
+    const heard = {
+      // biome-ignore lint/suspicious/noThenProperty: it stands for the one of the query
+      then: (...then: Parameters<Promise<unknown>['then']>) => settle(query).then(...then),
+      catch: (failed: (error: unknown) => unknown) => settle(query).then(undefined, failed),
+      finally: (done: () => void) => Promise.resolve(settle(query)).finally(done),
+    }
+    const proxy: object = new Proxy(query, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target)
+        if (typeof value !== 'function' || isFixed(target, key)) return value
+        if (key === 'then' || key === 'catch' || key === 'finally') return heard[key]
+        if (key === 'constructor') return value
+        return function (this: unknown, ...args: unknown[]): unknown {
+          used.push(String(key))
+          return given(Reflect.apply(value, own(this), args.map(own)))
+        }
+      },
+      set: (target, key, value) => Reflect.set(target, key, value, target),
+      apply(target, self, args) {
+        used.push('()')
+        return given(Reflect.apply(target as never, own(self), args.map(own)))
+      },
+    })
+    proxies.set(query, proxy)
+    targets.set(proxy, query)
+    return proxy as PromiseLike<unknown>
+  }
+  return proxyOf(answer)
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+/** A proxy may not give another value for it. */
+function isFixed(target: object, key: PropertyKey): boolean {
+  const property = Reflect.getOwnPropertyDescriptor(target, key)
+  return property !== undefined && property.configurable === false && property.writable === false
+}
