@@ -19,6 +19,7 @@ export {
   notAwaitedInside,
   readsOn,
 } from './problems/calls.ts'
+export { childFrame, childNotAwaited } from './problems/children.ts'
 export {
   escaped,
   mocked,

@@ -1,21 +1,24 @@
-import type { Tape } from '../tape/index.ts'
+import type { PushEvent, Tape } from '../tape/index.ts'
 import { endOf } from '../playback/order.ts'
 import type { CallState, StepState } from '../match/step.ts'
-import { type LostAwait, LostAwaits, type Standing } from './lost-awaits.ts'
+import { type ChildFrame, type LostAwait, LostAwaits, type LostFrames, type Standing } from './lost-awaits.ts'
 
 /** Notices actions that the code of recorded calls began and did not wait for when it ended, as {@link LostAwaits} does for an agent. */
 export class BodyAwaits {
   readonly #tape: Tape
+  readonly #children: readonly ChildFrame[]
   /** By the number of the recorded call. */
   readonly #running = new Map<number, LostAwaits>()
-  readonly #told = new Set<StepState>()
+  readonly #told = new Set<StepState | PushEvent>()
 
-  constructor(tape: Tape) {
+  /** @param children - all that children said by themselves, in order */
+  constructor(tape: Tape, children: readonly ChildFrame[]) {
     this.#tape = tape
+    this.#children = children
   }
 
   runs({ event }: CallState): void {
-    this.#running.set(event.n, new LostAwaits(this.#tape))
+    this.#running.set(event.n, new LostAwaits(this.#tape, this.#children.filter((one) => one.event.in === event.n)))
   }
 
   /** A step was begun: it is the code's in which it was recorded. */
@@ -28,17 +31,19 @@ export class BodyAwaits {
   }
 
   /** What code that ended, and was given time to begin all it does, did not wait for, and did when recorded. */
-  found({ event }: CallState): readonly LostAwait[] {
-    const found = this.#running.get(event.n)?.found ?? []
+  found({ event }: CallState): { readonly steps: readonly LostAwait[]; readonly frames: readonly LostFrames[] } {
+    const { found = [], foundFrames = [] } = this.#running.get(event.n) ?? {}
     this.#running.delete(event.n)
     const [settledN = 0] = event.settled ?? []
-    const own = found.filter(({ step }) => (endOf(step)?.[0] ?? Number.POSITIVE_INFINITY) < settledN)
-    for (const { step } of own) this.#told.add(step)
-    return own
+    const steps = found.filter(({ step }) => (endOf(step)?.[0] ?? Number.POSITIVE_INFINITY) < settledN)
+    for (const { step } of steps) this.#told.add(step)
+    const frames = foundFrames.filter(({ frames: [first] }) => first.n < settledN)
+    for (const { frames: of } of frames) for (const one of of) this.#told.add(one)
+    return { steps, frames }
   }
 
   /** Whether it was said of the code that began it. */
-  isTold(step: StepState): boolean {
-    return this.#told.has(step)
+  isTold(one: StepState | PushEvent): boolean {
+    return this.#told.has(one)
   }
 }

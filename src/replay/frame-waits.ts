@@ -2,14 +2,14 @@ import { isRead } from '../playback/independence.ts'
 import type { StepState } from '../match/step.ts'
 import type { PushEvent, Tape } from '../tape/index.ts'
 
-/** What was said on a WebSocket, and the first frame that came back: nothing else happened before the next action. */
+/** What was said on a WebSocket, or as a line to a child, and the first frame that came back: nothing else happened before the next action. */
 export interface FrameWait {
   readonly said: StepState
   readonly heard: number
 }
 
 /**
- * A frame that comes back on a WebSocket is the answer to nothing, as far as a tape says: it may be news that the agent merely
+ * A frame that comes back on a WebSocket, or a line that a child writes, is the answer to nothing, as far as a tape says: it may be news that the agent merely
  * listens to. But where nothing else came between a frame that the agent said and its next action, neither another answer nor
  * a timer, that action waited for what came back.
  */
@@ -53,7 +53,7 @@ function isAction({ event }: StepState): boolean {
 }
 
 function isAnswer(event: Tape['events'][number]): event is PushEvent {
-  return event.kind === 'push' && /^wss?:/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
+  return event.kind === 'push' && /^(wss?|stdio):/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
 }
 
 /** An agent learns nothing from it: a client answers pings by itself. */

@@ -1,7 +1,8 @@
 import type { StepState } from '../match/step.ts'
 import { isRead } from '../playback/independence.ts'
 import { isGivenUp } from '../playback/order.ts'
-import type { ExchangeEvent, Tape } from '../tape/index.ts'
+import type { ExchangeEvent, PushEvent, Tape } from '../tape/index.ts'
+import type { GateItem } from '../match/delivery.ts'
 import { nextTick } from '../seam/source.ts'
 
 /** A step whose recorded answer came before the recorded run ended, and which the replayed agent did not wait for. */
@@ -9,6 +10,19 @@ export interface LostAwait {
   readonly step: StepState
   /** The recorded agent did wait, or was kept by something that the agent is not kept by now. */
   readonly isCertain: boolean
+}
+
+/** What a child process said, or its end, that came before the recorded run ended and not before the replayed one did. */
+export interface LostFrames {
+  /** Of one child. */
+  readonly frames: readonly [PushEvent, ...PushEvent[]]
+  readonly isCertain: boolean
+}
+
+/** What a child says by itself, and how far that has come. */
+export interface ChildFrame {
+  readonly event: PushEvent
+  readonly item: GateItem
 }
 
 /** Where the agent stood when it returned. */
@@ -31,6 +45,9 @@ export interface Standing {
  * An action begun earlier is left when nothing of its answer has come. A replay answers in the recorded order: an agent that
  * returns in the turn of an earlier answer would have done so when recorded. One that did something in between which no tape
  * sees may have done the same, and longer, when recorded.
+ *
+ * What a child says, and its end, are answers to nothing in particular. They need the event loop as those of a network do, so that
+ * one that is still to come when the agent returns is left in the same way.
  */
 export class LostAwaits {
   readonly #tape: Tape
@@ -42,17 +59,29 @@ export class LostAwaits {
     readonly step: StepState
     readonly earlier?: { readonly isKept: boolean; readonly after: number }
   }[] = []
+  readonly #children: readonly ChildFrame[]
+  /** Still to come when it returned. */
+  #silent: readonly ChildFrame[] = []
+  #standing: { readonly isKept: boolean; readonly after: number } | undefined
+  /** Number of the first step begun after it returned. */
+  #lateN = Number.POSITIVE_INFINITY
   /** Or threw, where the recorded agent threw as well. */
   hasReturned = false
   /** It ended so. */
   hasThrown = false
 
-  constructor(tape: Tape) {
+  /** @param children - all that children said by themselves, in order */
+  constructor(tape: Tape, children: readonly ChildFrame[]) {
     this.#tape = tape
+    this.#children = children
   }
 
   begun(step: StepState): void {
-    if (this.hasReturned) return void this.#left.push({ step })
+    if (this.hasReturned) {
+      this.#lateN = Math.min(this.#lateN, step.event.n)
+      this.#left.push({ step })
+      return
+    }
     this.#begun.push(step)
     this.#fresh.add(step)
     nextTick(() => this.#fresh.delete(step))
@@ -69,6 +98,8 @@ export class LostAwaits {
     this.hasReturned = true
     // Of timers that the tape does not know the order is a guess.
     const isKept = !isTouched || lastFired?.isRecorded === false
+    this.#standing = { isKept, after: lastN }
+    this.#silent = this.#children.filter(({ item }) => item.state !== 'done')
     for (const step of this.#begun) {
       if (step.answered) continue
       if (this.#fresh.has(step)) this.#left.push({ step })
@@ -91,10 +122,25 @@ export class LostAwaits {
     })
   }
 
-  /** A recorder waits for bodies of requests that are under way when the agent returns, and notes answers meanwhile. */
+  /** By child, once the run is over. What cannot come, as the end of a child that was not ended, is not lost but a consequence. */
+  get foundFrames(): readonly LostFrames[] {
+    const { isKept, after } = this.#standing ?? { isKept: true, after: 0 }
+    if (this.#tape.header.imported !== undefined) return []
+    const left = this.#silent.filter(({ event, item }) => item.state !== 'waiting' && !this.#isAfterReturn(event.n))
+    return [...Map.groupBy(left, ({ event }) => event.url).values()].flatMap((of) => {
+      const [first, ...more] = of.map(({ event }) => event)
+      if (first === undefined) return []
+      return [{ frames: [first, ...more], isCertain: first.n > this.#lateN || !(isKept || this.#wasUnpacked(after)) }]
+    })
+  }
+
+  /**
+   * A recorder waits for bodies of requests that are under way when the agent returns, and notes answers meanwhile. What is said to
+   * a peer has none.
+   */
   #isAfterReturn(end: number): boolean {
-    const isOpen = ({ response, error, aborted, method }: ExchangeEvent): boolean =>
-      !response && !error && !aborted && method !== 'GET' && method !== 'HEAD'
+    const isOpen = ({ response, error, aborted, method, via }: ExchangeEvent): boolean =>
+      !response && !error && !aborted && method !== 'GET' && method !== 'HEAD' && via !== 'stdio' && via !== 'websocket'
     return this.#tape.events.some((event) => event.kind === 'exchange' && event.n < end && isOpen(event))
   }
 

@@ -65,7 +65,7 @@ import { Functions } from './functions.ts'
 import { HiddenParts, isOrderUnknown } from './hidden-parts.ts'
 import { isLeftUnread } from './left-early.ts'
 import { LateRun } from './late.ts'
-import { LostAwaits } from './lost-awaits.ts'
+import { type LostAwait, LostAwaits, type LostFrames } from './lost-awaits.ts'
 import { MovedWaits } from './moved-waits.ts'
 import { observePush, observeValues } from './observe-answer.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
@@ -256,8 +256,6 @@ export class ReplayRun {
     this.#recordedHost = recordedHosts(settings.hosts, tape.events)
     this.steps = stepStates(tape)
     this.begun = new BegunRequests(this.steps)
-    this.lostAwaits = new LostAwaits(tape)
-    this.bodyAwaits = new BodyAwaits(tape)
     this.late = new LateRun(tape)
     this.reads = new AnswerReads(tape)
     this.hidden = new HiddenParts(tape, () => this.redactor)
@@ -307,6 +305,9 @@ export class ReplayRun {
       if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
+    const children = this.#pushes.filter(({ event }) => !isSocket(event.url))
+    this.lostAwaits = new LostAwaits(tape, children)
+    this.bodyAwaits = new BodyAwaits(tape, children)
     this.#frameWaits = frameWaits(tape, this.steps)
     this.#unanswered = this.steps.filter(isUnanswered)
     this.#cancelled = exchanges.filter(isAborted)
@@ -591,9 +592,16 @@ export class ReplayRun {
 
   /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
   bodyEnded(step: CallState, name: string, madeAt: Error): void {
-    for (const { step: action, isCertain } of this.bodyAwaits.found(step)) {
+    const found = this.bodyAwaits.found(step)
+    for (const { step: action, isCertain } of found.steps) {
       if (isCertain) this.#serve(problem.notAwaitedInside(this.tape, name, siteIn(madeAt), action))
       else this.#listLostAwait(action)
+    }
+    const code = { name, site: siteIn(madeAt) }
+    const inside = this.calls.inside(step.event.n)
+    for (const lost of this.#firstLost(found.frames, found.steps, inside)) {
+      if (lost.isCertain) this.#serve(problem.childNotAwaited(this.tape, this.steps, lost.frames, { code }))
+      else this.#listLostFrames(lost)
     }
     const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
     if (left.length === 0) return
@@ -1044,6 +1052,8 @@ export class ReplayRun {
     if (stranger) this.problems.push(problem.notOnTape(this.place(), stranger))
     for (const event of this.tape.events) {
       if (event.kind !== 'spawn' || !this.#spawns.includes(event)) continue
+      // The code that starts it did not run.
+      if (event.in !== undefined && !this.ran(event.in)) continue
       if (childMode(this.tape, event.command, this.redactor) !== 'lines') continue
       this.problems.push(problem.notStarted(this.tape, event.command))
       return
@@ -1111,6 +1121,31 @@ export class ReplayRun {
       if (isCertain) this.problems.push(problem.notAwaited(this.tape, step, this.lostAwaits.hasThrown))
       else this.#listLostAwait(step)
     }
+    for (const lost of this.#firstLost(this.lostAwaits.foundFrames, this.lostAwaits.found, this.steps)) {
+      const { hasThrown } = this.lostAwaits
+      if (this.bodyAwaits.isTold(lost.frames[0])) continue
+      if (lost.isCertain) this.problems.push(problem.childNotAwaited(this.tape, this.steps, lost.frames, { hasThrown }))
+      else this.#listLostFrames(lost)
+    }
+  }
+
+  /** Of what children were to say: behind a step that was left out or not waited for, that is the cause. */
+  #firstLost(
+    lost: readonly LostFrames[],
+    awaits: readonly LostAwait[],
+    steps: readonly StepState[],
+  ): readonly LostFrames[] {
+    const causes = [...steps.filter(({ taken }) => !taken), ...awaits.map(({ step }) => step)]
+    return lost.filter(({ frames: [first] }) => causes.every(({ event }) => event.n > first.n))
+  }
+
+  #listLostFrames({ frames: [first] }: LostFrames): void {
+    const policy = this.#policyOf('awaits')
+    if (policy === 'ignore') return
+    const part = problem.childFrame(first)
+    const found = { class: 'awaits', path: '', part, recorded: 'came', live: 'not awaited' } as const
+    const at = this.steps.findLast(({ event }) => event.n < first.n)
+    this.#report({ n: at?.event.n ?? 0, number: at?.number ?? 0 }, found, policy)
   }
 
   #listLostAwait(step: StepState): void {
@@ -1265,7 +1300,7 @@ export function pushItems(tape: Tape, say: (event: PushEvent) => void): readonly
     const isClosing = event.frame === 'close' || event.frame === 'end'
     const closing = isClosing ? closings.get(event.url) : undefined
     const item = { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event) }
-    return [{ url: event.url, item, isFrame: event.frame !== undefined, ...(closing === undefined ? {} : { closing }) }]
+    return [{ event, url: event.url, item, isFrame: event.frame !== undefined, ...(closing === undefined ? {} : { closing }) }]
   })
 }
 
@@ -1276,6 +1311,7 @@ function closes(event: Extract<TapeEvent, { readonly kind: 'exchange' }>): boole
 
 /** What a peer says by itself. */
 interface PushItem {
+  readonly event: PushEvent
   readonly item: GateItem
   readonly url: string
   /** It is more than a text: the end of a child, or what only a WebSocket brings. */
