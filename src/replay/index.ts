@@ -18,6 +18,9 @@ export { installReplay, replayTape } from './replay.ts'
 export { comparedFacts } from './same-error.ts'
 export {
   describeEnding,
+  leftOutThen,
+  threwInstead,
+  whereThrown,
   describeThrown,
   type GreenEntries,
   type GreenSteps,

@@ -24,6 +24,7 @@ import { lastTurns } from './last-turns.ts'
 import { lateTurns } from './late-timers.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
+import { isRefusal } from './run-body.ts'
 import { readYields } from './yields.ts'
 import { linkTimeOut } from './time-out.ts'
 import { type ReplayOptions, type ReplayResult, type RunOutcome, matchLevels } from '../match/types.ts'
@@ -72,7 +73,7 @@ export async function replayTape<T>(
   options.signal?.removeEventListener('abort', abort)
   if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
   run.finish()
-  run.conclude()
+  run.conclude(isOwnError(run, outcome))
   // What it makes of it later is no part of what it returned: the recorder did not wait for that either.
   const end = endOfRun(run, outcome)
   const before = textOf(run, outcome)
@@ -83,6 +84,11 @@ export async function replayTape<T>(
   run.judgeLate()
   forgetRuns((other) => other.over)
   return resultOf(run, outcome, end)
+}
+
+/** Whether the agent threw where it returned when recorded, and not for what the replay refused. */
+function isOwnError({ tape }: ReplayRun, outcome: RunOutcome): boolean {
+  return outcome.status === 'threw' && tape.close?.outcome.status === 'returned' && !isRefusal(outcome.error)
 }
 
 /** How a run ended, as it was then. */

@@ -152,7 +152,8 @@ function outcomeOf(run: ReplayRun, call: SeamCall, step: CallState, ending: Endi
   return recorded
 }
 
-function isRefusal(error: unknown): boolean {
+/** Whether it was thrown for what a replay refuses. */
+export function isRefusal(error: unknown): boolean {
   return (
     HarvestError.is(error) ||
     (typeof error === 'object' && error !== null && 'cause' in error && isRefusal(error.cause))

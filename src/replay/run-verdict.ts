@@ -1,7 +1,10 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { neutralLine } from '../errors/neutral.ts'
 import { isMap } from '../json/canonical.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
 import { firstDifference } from '../match/difference.ts'
+import { describeEvent, isStep } from '../match/step.ts'
+import { siteIn } from '../seam/caller.ts'
 import { encodeFor } from '../tape/index.ts'
 import { comparedFacts } from './same-error.ts'
 import { withLosses } from '../playback/problems.ts'
@@ -119,17 +122,39 @@ function otherEnding(run: ReplayResult, isUnknown: boolean): HarvestError {
       what: isUnknown
         ? 'The agent threw, and the imported recording has no outcome'
         : isThrown
-          ? 'The agent threw, but returned when recorded'
+          ? threwInstead(run)
           : 'The agent returned, but threw when recorded',
       where: {
         tape: tape.header.id,
+        ...whereThrown(run),
         recorded: tape.close?.outcome.status ?? '',
         now: describeEnding(run),
+        ...leftOutThen(run),
       },
       fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
     },
     isThrown ? { cause: outcome.error } : {},
   )
+}
+
+/** An agent that threw where it returned: its own error says most. */
+export function threwInstead(run: ReplayResult): string {
+  return `The agent threw ${neutralLine(describeThrown(run), 160)}, but returned when recorded`
+}
+
+/** The line of the agent that threw. */
+export function whereThrown({ outcome }: ReplayResult): { readonly at?: string } {
+  const site = outcome.status === 'threw' && outcome.error instanceof Error ? siteIn(outcome.error) : undefined
+  return site === undefined ? {} : { at: site }
+}
+
+/** What an agent that threw left out. */
+export function leftOutThen({ tape, outcome, unused }: ReplayResult): { readonly 'left out'?: string } {
+  const [first, ...more] = outcome.status === 'threw' ? unused : []
+  if (first === undefined) return {}
+  const number = tape.events.filter(isStep).findIndex(({ n }) => n === first.n) + 1
+  const said = neutralLine(`step ${number}, ${describeEvent(first)}`, 200)
+  return { 'left out': more.length === 0 ? said : `${said}, and ${more.length} more` }
 }
 
 /** `returned`, `threw TypeError: x is not a function`. */

@@ -409,7 +409,7 @@ export class ReplayRun {
       const [first = passing] = this.#awaited.get(early) ?? []
       this.problem(
         problem.outOfOrder(passing.place, step, early),
-        problem.unlessAsked(first.place, early, describeStep(first.step)),
+        problem.unlessAsked(first.place, early, awaited, describeStep(first.step)),
       )
     }
     const frame = this.#frameWaits.get(step)
@@ -969,17 +969,21 @@ export class ReplayRun {
     throw this.giveUp(problem.spinning(this.place()))
   }
 
-  /** What is wrong once the agent has answered. */
-  conclude(): void {
-    this.#concludeRun()
+  /**
+   * What is wrong once the agent has answered.
+   *
+   * @param isOwnError - it threw an error of its own where it returned when recorded
+   */
+  conclude(isOwnError = false): void {
+    this.#concludeRun(isOwnError)
     if (this.#missedHeaders.size === 0) return
     const explained = this.problems.map((error) => problem.withMissedHeaders(error, [...this.#missedHeaders]))
     this.problems.splice(0, this.problems.length, ...explained)
   }
 
-  #concludeRun(): void {
+  #concludeRun(isOwnError: boolean): void {
     skipRenewals(this)
-    this.#findCauses()
+    this.#findCauses(isOwnError && this.refused.length === 0)
     const isSound = this.problems.every((error) => this.#served.has(error))
     for (const [step, by] of isSound ? this.#heldBack : [])
       if (!step.answered) this.problems.push(problem.outOfOrder(by.place, by.step, step))
@@ -1195,8 +1199,15 @@ export class ReplayRun {
     if (policy === 'fail') this.problems.push(announcementProblem(this.tape, kind, found))
   }
 
-  /** Puts what was behind a problem in its place; what has the same cause is one problem. */
-  #findCauses(): void {
+  /**
+   * Puts what was behind a problem in its place; what has the same cause is one problem.
+   *
+   * @param hasFailed - the agent threw, and nothing of the replay was why: a step that it made all the same, as in a `finally`, is
+   * not made before its turn. What it left out is the consequence, and is listed as that
+   */
+  #findCauses(hasFailed: boolean): void {
+    const isLeftOut = (error: HarvestError): boolean => this.#causes.get(error)?.()?.leftOut !== undefined
+    if (hasFailed && this.problems.every(isLeftOut)) this.problems.splice(0)
     const left = new Set<StepState>()
     for (let i = 0; i < this.problems.length; i++) {
       const error = this.problems[i]

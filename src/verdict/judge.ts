@@ -7,6 +7,9 @@ import { toUpdate } from '../errors/usual-steps.ts'
 import {
   comparedFacts,
   describeEnding,
+  leftOutThen,
+  threwInstead,
+  whereThrown,
   type GreenSteps,
   type RunVerdict,
   unprovenError,
@@ -205,9 +208,9 @@ function ending(kase: Case, run: ReplayResult): Difference | undefined {
     {
       what:
         live.status === 'threw'
-          ? 'The agent threw, but returned when recorded'
+          ? threwInstead(run)
           : 'The agent returned, but threw when recorded',
-      where: { case: kase.id, recorded, now: describeEnding(run) },
+      where: { case: kase.id, ...whereThrown(run), recorded, now: describeEnding(run), ...leftOutThen(run) },
       fix: [
         `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
         'if this is right, record it again: the tape ends differently',

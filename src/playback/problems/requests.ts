@@ -36,9 +36,22 @@ interface Recorded {
   readonly order: StepOrder
 }
 
-/** The cause of a step made too early, when the step before it was not asked at all. */
-export function unlessAsked(place: ProblemLocation, before: StepState, instead: string): Cause {
-  return () => (before.taken ? undefined : { error: wentOnWithout(place, before, instead), leftOut: before })
+/**
+ * The cause of a step made too early, when the step before it was not asked at all.
+ *
+ * @param reads - what may be asked later than `before`, which is what was left out first where it was not either
+ */
+export function unlessAsked(
+  place: ProblemLocation,
+  before: StepState,
+  reads: readonly StepState[],
+  instead: string,
+): Cause {
+  return () => {
+    if (before.taken) return undefined
+    const [first = before] = [...reads, before].filter(({ taken }) => !taken).toSorted((a, b) => a.event.n - b.event.n)
+    return { error: wentOnWithout(place, first, instead), leftOut: first }
+  }
 }
 
 /**
