@@ -24,6 +24,8 @@ export function firstDifference(
     return undefined
   }
   if (isMap(recorded) && isMap(live)) {
+    const [before, now] = [classOf(recorded), classOf(live)]
+    if (before !== now) return { path, recorded: kindOf(before), live: kindOf(now) }
     for (const key of new Set([...Object.keys(recorded), ...Object.keys(live)])) {
       const found = firstDifference(own(recorded, key), own(live, key), pathOf(path, key, recorded))
       if (found) return found
@@ -31,6 +33,15 @@ export function firstDifference(
     return undefined
   }
   return { path, ...excerpts(...shownValues(recorded, live)) }
+}
+
+/** The class of what was no plain object, as a tape names it. */
+function classOf({ $type, class: name }: { readonly [key: string]: Json }): string | undefined {
+  return $type === 'instance' && typeof name === 'string' ? name : undefined
+}
+
+function kindOf(name: string | undefined): string {
+  return name === undefined ? 'a plain object' : `an instance of ${name}`
 }
 
 /** Of a value too deep for one line of a tape: itself, and what lies deeper. */

@@ -18,7 +18,13 @@ export class BodyAwaits {
   }
 
   runs({ event }: CallState): void {
-    this.#running.set(event.n, new LostAwaits(this.#tape, this.#children.filter((one) => one.event.in === event.n)))
+    this.#running.set(
+      event.n,
+      new LostAwaits(
+        this.#tape,
+        this.#children.filter((one) => one.event.in === event.n),
+      ),
+    )
   }
 
   /** A step was begun: it is the code's in which it was recorded. */

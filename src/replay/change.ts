@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { neutralLine } from '../errors/neutral.ts'
+import { changedTools } from './changed-tools.ts'
 import { changedWords, wordDiff } from '../errors/word-diff.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
@@ -124,8 +125,20 @@ function withWords({ sides, ...change }: ReturnType<typeof identify>, found: Fou
   const isOneWord = name === 'headers' && !/\s/.test(recorded + live) && recorded !== '' && live !== ''
   const words = isOneWord
     ? `[-${neutralLine(recorded, 240)}-] {+${neutralLine(live, 240)}+}`
-    : wordsOf(...sides, rootOf(found))
+    : (toolListWords(found, ...sides) ?? wordsOf(...sides, rootOf(found)))
   return { ...change, words }
+}
+
+/** Of a list of tools with other names, or in another order: which, and what changed in those of both lists. */
+function toolListWords({ path, part }: FoundDrift, ...[before, now]: Sides): string | undefined {
+  const lists = part === 'tools' && path.startsWith('tools') ? changedTools(before, now) : undefined
+  if (lists === undefined) return undefined
+  const within = lists.both.flatMap(([name, was, is]) => {
+    const words = wordsOf(was, is, `tools[${name}]`)
+    return words === '' ? [] : [words]
+  })
+  const words = [...lists.said.map((text) => neutralLine(text, 200)), ...within].join('; ')
+  return words.length > shownWords ? `${words.slice(0, shownWords - 1)}…` : words
 }
 
 /** How the paths of a tool begin, of which it does not go without saying where in it something changed; of a list, its name. */

@@ -53,7 +53,9 @@ function isAction({ event }: StepState): boolean {
 }
 
 function isAnswer(event: Tape['events'][number]): event is PushEvent {
-  return event.kind === 'push' && /^(wss?|stdio):/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
+  return (
+    event.kind === 'push' && /^(wss?|stdio):/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
+  )
 }
 
 /** An agent learns nothing from it: a client answers pings by itself. */

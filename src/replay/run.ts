@@ -1311,7 +1311,15 @@ export function pushItems(tape: Tape, say: (event: PushEvent) => void): readonly
     const isClosing = event.frame === 'close' || event.frame === 'end'
     const closing = isClosing ? closings.get(event.url) : undefined
     const item = { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event) }
-    return [{ event, url: event.url, item, isFrame: event.frame !== undefined, ...(closing === undefined ? {} : { closing }) }]
+    return [
+      {
+        event,
+        url: event.url,
+        item,
+        isFrame: event.frame !== undefined,
+        ...(closing === undefined ? {} : { closing }),
+      },
+    ]
   })
 }
 

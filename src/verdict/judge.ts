@@ -206,10 +206,7 @@ function ending(kase: Case, run: ReplayResult): Difference | undefined {
   const error = new HarvestError(
     'HARVEST_OUTCOME_KIND',
     {
-      what:
-        live.status === 'threw'
-          ? threwInstead(run)
-          : 'The agent returned, but threw when recorded',
+      what: live.status === 'threw' ? threwInstead(run) : 'The agent returned, but threw when recorded',
       where: { case: kase.id, ...whereThrown(run), recorded, now: describeEnding(run), ...leftOutThen(run) },
       fix: [
         `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,

@@ -122,7 +122,7 @@ test('a changed tool says where in it, by its name', () => {
   expect(words(asked(find, pay), asked(tool('find_customer', 'Find', 'number'), pay))).toEqual([
     'tools[find_customer].input_schema.properties.phone.type: [-string-] {+number+}',
   ])
-  expect(words(asked(find, pay), asked(pay, find))[0]).toMatch(/^tools\[0\]\.name: /)
+  expect(words(asked(find, pay), asked(pay, find))[0]).toBe('tool find_customer moved from place 1 to 2')
   expect(words(asked(find, pay), asked(tool('find_customer', 'Look'), tool('pay', 'Give')))[0]).toMatch(
     /^find_customer\.description: .*; pay\.description: /,
   )
@@ -144,3 +144,41 @@ test('a field of a message that is no text says where in the message it is, also
   expect(words({ is_error: true }, {})).toEqual(['content[0].is_error: [-true-] {+(absent)+}'])
   expect(words({}, { content: 'yes' })).toEqual(['[-no-] {+yes+}'])
 })
+
+test.each([
+  ['removed', ['look', 'pay'], ['look'], 'tool pay removed'],
+  ['added', ['look'], ['look', 'pay'], 'tool pay added'],
+  ['moved', ['look', 'pay', 'ask'], ['ask', 'look', 'pay'], 'tool ask moved from place 3 to 1'],
+  ['renamed', ['look', 'pay'], ['look', 'refund'], 'tool pay removed; tool refund added'],
+  ['the last one', ['look'], [], 'tool look removed'],
+])('a tool of a list that is %s is told by its name', (_, before, now, words) => {
+  const change = new Changes('desk')
+  const found = changedParts(asked(before), asked(now), ['https://a.test', 'https://a.test'])
+  expect(found.map((one) => change.drift({ n: 0, number: 1 }, one, 'unproven', undefined).words)).toEqual([words])
+})
+
+test('a tool that changed in a list with another order is told with both', () => {
+  const [before, now] = [asked(['look', 'pay']), asked(['pay', 'look'], { pay: 'pays at once' })]
+  const [found] = changedParts(before, now, ['https://a.test', 'https://a.test'])
+  const { words } = new Changes('desk').drift({ n: 0, number: 1 }, found!, 'unproven', undefined)
+  expect(words).toMatch(
+    /^tool \w+ moved from place \d to \d; tools\[pay\]\.function\.description: pays \{\+at once\+\}$/,
+  )
+})
+
+test('tools without names of their own are told as they are', () => {
+  const of = (types: readonly string[]): ModelRequest => ({ ...asked([]), tools: types.map((type) => ({ type })) })
+  const [found] = changedParts(of(['search', 'search']), of(['search']), ['https://a.test', 'https://a.test'])
+  expect(new Changes('desk').drift({ n: 0, number: 1 }, found!, 'unproven', undefined).words).toContain('[-')
+})
+
+function asked(names: readonly string[], descriptions: Readonly<Record<string, string>> = {}): ModelRequest {
+  return {
+    dialect: 'openai-chat',
+    model: 'gpt-5',
+    instructions: [],
+    messages: [],
+    params: {},
+    tools: names.map((name) => ({ type: 'function', function: { name, description: descriptions[name] ?? 'pays' } })),
+  }
+}

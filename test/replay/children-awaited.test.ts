@@ -221,9 +221,7 @@ describe('an agent that no longer reads the answer of its child', () => {
 describe('a client of an MCP server over stdio', () => {
   const client = (isAwaited: boolean) => async (): Promise<unknown> => {
     const mcp = new Client({ name: 'desk', version: '1.0.0' })
-    await mcp.connect(
-      new StdioClientTransport({ command: process.execPath, args: [mcpServer], stderr: 'ignore' }),
-    )
+    await mcp.connect(new StdioClientTransport({ command: process.execPath, args: [mcpServer], stderr: 'ignore' }))
     try {
       return (await mcp.listTools()).tools.length
     } finally {
@@ -258,5 +256,34 @@ describe('the code of a tool, run beside its recording, that no longer waits for
     const { problems } = await expectRed(tape, apply(false), run)
     expect(problems[0]?.message).toContain('The code of apply ended without waiting for a child process')
     await expectSame(await record(apply(false)), apply(false), run)
+  })
+})
+
+describe('an agent that ends its child in another way than when recorded', () => {
+  const ending = (end: (one: Started) => unknown) => async (): Promise<unknown> => {
+    const one = start()
+    await one.ask(1)
+    await end(one)
+    return true
+  }
+  const byInput = ending(({ process: started, exit }) => (started.stdin!.end(), exit))
+  const bySignal = ending(({ process: started, exit }) => (started.kill(), exit))
+  const not = ending(() => undefined)
+  const firstLines = (run: ReplayResult): string => run.problems[0]?.message.split('\n\n').slice(0, 2).join('\n') ?? ''
+
+  test('is told by both ways, with no step that has nothing to do with it', async () => {
+    const tape = await record(byInput)
+    const told = firstLines(await replayTape(tape, bySignal))
+    expect(told).toContain('The agent sent SIGTERM to node child.mjs, and ended it in another way when recorded')
+    expect(told).toMatch(/ recorded +step 2, end of input of stdio:node child\.mjs/)
+    expect(told).not.toMatch(/nearest|step 1, SEND.*\n.*network/)
+    expect(firstLines(await replayTape(await record(bySignal), byInput))).toContain(
+      'The agent ended the input of node child.mjs, and ended it in another way when recorded',
+    )
+  })
+
+  test('is told so where it did not end it when recorded', async () => {
+    const { problems } = await replayTape(await record(not), bySignal)
+    expect(problems[0]?.message).toContain('The agent sent SIGTERM to node child.mjs, and left it alone when recorded')
   })
 })

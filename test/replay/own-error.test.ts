@@ -40,17 +40,19 @@ function told(run: ReplayResult): readonly [string, readonly string[]] {
 type Way = 'goes on' | 'throws'
 
 /** Locks, refunds and releases again. */
-const locking = (way: Way, isMade = true) => async (): Promise<unknown> => {
-  await ask('lock')
-  try {
-    await ask('order', 'GET')
-    if (way === 'throws') throw new TypeError('no order')
-    if (isMade) await ask('policy', 'GET')
-    return isMade ? await ask('refund') : { id: 1 }
-  } finally {
-    await ask('release')
+const locking =
+  (way: Way, isMade = true) =>
+  async (): Promise<unknown> => {
+    await ask('lock')
+    try {
+      await ask('order', 'GET')
+      if (way === 'throws') throw new TypeError('no order')
+      if (isMade) await ask('policy', 'GET')
+      return isMade ? await ask('refund') : { id: 1 }
+    } finally {
+      await ask('release')
+    }
   }
-}
 
 describe('an agent that throws where it returned, and does a step in finally', () => {
   test('is told by its own error, the line of it and what it left out', async () => {
@@ -93,7 +95,9 @@ describe('an agent that throws where it returned, and does a step in finally', (
     expect((await replayTape(tape, agent('goes on'))).problems).toEqual([])
     const [message, codes] = told(await replayTape(tape, agent('throws')))
     expect(codes).toEqual(['HARVEST_OUTCOME_KIND', 'HARVEST_UNUSED'])
-    expect(message).toMatch(/^The agent threw Error: no plan, but .*\n[^]*\bleft out +step 2, SEND on stdio:node child\.mjs\n/)
+    expect(message).toMatch(
+      /^The agent threw Error: no plan, but .*\n[^]*\bleft out +step 2, SEND on stdio:node child\.mjs\n/,
+    )
   })
 
   test('that throws for what the replay refused is told by that', async () => {

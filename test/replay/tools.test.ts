@@ -42,6 +42,20 @@ test('a body that does what it did is green, and is counted as run', async () =>
   expect(result.comparison).toMatchObject({ recorded: 2, served: 2, covered: 0, outcomeEqual: true })
 })
 
+test('a body that returns an instance of a class, and a plain object when recorded, is told so', async () => {
+  class Total {
+    total = 12
+  }
+  const agent = convert(async () => {
+    await rateOf()
+    return new Total()
+  })
+  const { problems } = await replayTape(converted(), agent, run)
+  expect(problems.map(({ facts }) => facts.detail)).toEqual([
+    '  differs at result\n  recorded  a plain object\n  now       an instance of Total',
+  ])
+})
+
 describe('an argument with a member that is undefined, recorded without it', () => {
   const search = (...given: readonly unknown[]) => ({
     given,

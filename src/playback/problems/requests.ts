@@ -11,12 +11,14 @@ import {
   type ExchangeState,
   type StepState,
   describeAsked,
+  describeEvent,
   describeStep,
+  isStep,
   shortUrl,
 } from '../../match/step.ts'
 import { sameTarget, targetOf } from '../../match/target.ts'
 import { messageOf } from '../../seam/stdio.ts'
-import type { Json, UnsearchedBody } from '../../tape/index.ts'
+import { isEnding, type Json, type UnsearchedBody } from '../../tape/index.ts'
 import type { StepOrder } from '../order.ts'
 import {
   type Cause,
@@ -64,7 +66,7 @@ export function missCause(
   miss: Exclude<Match, { kind: 'found' }>,
   { steps, order }: Recorded,
 ): Cause | undefined {
-  if (miss.kind !== 'none') return undefined
+  if (miss.kind !== 'none' || isEnding(question)) return undefined
   const asked = `${question.method} ${shortUrl(question.url)}`
   const due = steps.find((step) => !step.taken)
   const sameQuery = miss.nearest && steadyPath(miss.nearest.event) === steadyPath(question)
@@ -153,6 +155,7 @@ export function noAnswer(
   question: MatchRequest,
   miss: Exclude<Match, { kind: 'found' }>,
 ): HarvestError {
+  if (isEnding(question)) return endedOtherwise(place, question)
   const asked = askedText(place, question)
   if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
   if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
@@ -208,6 +211,28 @@ function askedText({ tape }: ProblemLocation, { via, method, url, bodyText }: Ma
     return message?.method !== undefined && message.id === reply.id ? [message.method] : []
   })
   return `the reply to ${asked[0] ?? 'a request'} of ${shortUrl(url)}`
+}
+
+/** The agent ends a child in another way than when recorded, or ends one that it left alone then. */
+function endedOtherwise(place: ProblemLocation, { method, url, bodyText }: MatchRequest): HarvestError {
+  const steps = place.tape.events.filter(isStep)
+  const at = steps.findIndex((event) => event.kind === 'exchange' && event.url === url && isEnding(event))
+  const recorded = steps[at]
+  const child = neutralLine(url.replace(/^stdio:/, ''), 120)
+  const how = method === 'END' ? `ended the input of ${child}` : `sent ${neutralLine(bodyText, 40)} to ${child}`
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent ${how}, and ${recorded === undefined ? 'left it alone' : 'ended it in another way'} when recorded`,
+    where: {
+      ...whereMade(place),
+      ...(recorded !== undefined && { recorded: `step ${at + 1}, ${neutralLine(describeEvent(recorded), 200)}` }),
+    },
+    why: 'A program may end in another way then, so what it did at its end when recorded proves nothing.',
+    fix: [
+      recorded === undefined ? 'leave the child alone again' : 'end the child as it was ended when recorded',
+      seeSteps(place),
+      recordAgain,
+    ],
+  })
 }
 
 function isOpenExchange(step: StepState): step is ExchangeState {
