@@ -81,6 +81,10 @@ function start(): Started {
 
 type Manner = 'waits for the exit' | 'checks the exit in finally' | 'ends it and returns' | 'waits for a file'
 
+function mustBeSound([code]: unknown[]): void {
+  if (code !== 0) throw new Error('apply failed')
+}
+
 const agent = (manner: Manner) => async (): Promise<unknown> => {
   const { process: started, exit, ask } = start()
   await ask(1)
@@ -89,7 +93,7 @@ const agent = (manner: Manner) => async (): Promise<unknown> => {
   } finally {
     started.stdin!.end()
     if (manner === 'waits for the exit') await exit
-    if (manner === 'checks the exit in finally' && (await exit)[0] !== 0) throw new Error('apply failed')
+    if (manner === 'checks the exit in finally') mustBeSound(await exit)
     if (manner === 'waits for a file') await stat('.')
   }
 }
