@@ -162,7 +162,8 @@ describeLanes('a case under Vitest %i', (lane) => {
   })
 
   it('is red when the agent throws where it returned, or returns where it threw', () => {
-    expect(message('throws')).toContain('The agent threw, but returned when recorded')
+    expect(message('throws')).toMatch(/The agent threw TypeError: no such order.*, but returned when recorded\n/)
+    expect(message('throws')).toMatch(/\n  at {8}src\/bad\.ts:9:9\n/)
     expect(message('threw-before')).toContain('The agent returned, but threw when recorded')
   })
 
@@ -184,7 +185,7 @@ describeLanes('a case under Vitest %i', (lane) => {
     ['fixed-calls-else', 'The tool calls differ from the baseline'],
     ['fixed-asks-else', 'The agent called refund with arguments that are not on the tape'],
     ['fixed-returns', 'The agent returned, but threw when recorded'],
-    ['fixed-throws', 'The agent threw, but returned when recorded'],
+    ['fixed-throws', 'The agent threw TypeError: no such order'],
   ])('%s: a known-bad run that does not reproduce any more is red, and says how', (id, how) => {
     expect(message(id)).toContain('This incident no longer reproduces')
     expect(message(id)).toContain(how)
