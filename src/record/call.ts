@@ -101,7 +101,7 @@ export function recordCall(
   return answer
 }
 
-/** What a query was told before it was awaited: the call stands on the tape without that. */
+/** What was added to a query before it was awaited: the call stands on the tape without that. */
 function builtFurther({ replay }: SeamCall, used: readonly string[]): readonly string[] {
   // Where the body runs in a replay, its query is there to be built.
   return used.length === 0 || replay === 'run' ? [] : [`${queryBuilt}: ${built(used)}`]

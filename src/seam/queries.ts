@@ -45,17 +45,16 @@ export function handOut(
     const known = proxies.get(query)
     if (known !== undefined) return known as PromiseLike<unknown>
     const given = (returned: unknown): unknown => (isQuery(returned) ? proxyOf(returned) : returned)
-    const heard = {
-      // biome-ignore lint/suspicious/noThenProperty: it stands for the one of the query
-      then: (...then: Parameters<Promise<unknown>['then']>) => settle(query).then(...then),
-      catch: (failed: (error: unknown) => unknown) => settle(query).then(undefined, failed),
-      finally: (done: () => void) => Promise.resolve(settle(query)).finally(done),
-    }
+    const heard = new Map<PropertyKey, unknown>([
+      ['then', (...then: Parameters<Promise<unknown>['then']>) => settle(query).then(...then)],
+      ['catch', (failed: (error: unknown) => unknown) => settle(query).then(undefined, failed)],
+      ['finally', (done: () => void) => Promise.resolve(settle(query)).finally(done)],
+    ])
     const proxy: object = new Proxy(query, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key, target)
         if (typeof value !== 'function' || isFixed(target, key)) return value
-        if (key === 'then' || key === 'catch' || key === 'finally') return heard[key]
+        if (heard.has(key)) return heard.get(key)
         if (key === 'constructor') return value
         return function (this: unknown, ...args: unknown[]): unknown {
           used.push(String(key))
