@@ -27,7 +27,7 @@ describe('a command that is typed in a folder below the project', () => {
     expect(await run(process.execPath, ['record.ts'], { cwd: root })).toMatchObject({ code: 0 })
   })
 
-  it('does not know its tapes, and names the folder in which it works', async () => {
+  it('does not know its tapes, and names the folder in which it works', { tags: 'thorough' }, async () => {
     const { code, stderr } = await below(['fork', 'counted', ...fork])
     expect([code, stderr]).toEqual([2, expect.stringContaining('HARVEST_TAPE_MISSING')])
     expect(stderr).toContain('→ there is such a folder above, and commands run beside it: cd ..\n')

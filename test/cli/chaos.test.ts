@@ -138,7 +138,7 @@ describe('harvest chaos', () => {
     expect(await harvest(others, { cwd })).toMatchObject({ stderr: '', stdout: tried })
   })
 
-  it('a mistyped ending or tool leads to the command with the one that was meant', async () => {
+  it('a mistyped ending or tool leads to the command with the one that was meant', { tags: 'thorough' }, async () => {
     const typed = ['chaos', 'paid', '--dir', recordings, '--faults', 'tool-slow', '--runs', '2', '--seed', '1']
     const mistyped = [
       [...typed, '--fail', 'crash,hag'],

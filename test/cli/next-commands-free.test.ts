@@ -197,7 +197,7 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(answers(['tapes', 'demote', 'the-case', ...inDir])).toMatchObject([{ code: 0 }])
   })
 
-  it('of fork and patch: steps, names and answers that the tape does not have', () => {
+  it('of fork and patch: steps, names and answers that the tape does not have', { tags: 'thorough' }, () => {
     const fork = ['fork', 'the run', ...inDir]
     const patch = ['patch', 'the run', ...inDir]
     const refused = answers(

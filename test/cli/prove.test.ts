@@ -91,7 +91,7 @@ describe('harvest test --prove', () => {
     expect((await run(['test'])).code).toBe(1)
   })
 
-  it('calls a regression different, and keeps the first bad run as a branch', async () => {
+  it('calls a regression different, and keeps the first bad run as a branch', { tags: 'thorough' }, async () => {
     desk.decide = (messages) => {
       const isRash = isChanged(messages) && messages.length === 2
       if (isRash) return { tool: 'refund', args: { order_id: 'A-100', amount: 25 } }

@@ -40,7 +40,7 @@ describeLanes('a golden set that is no longer whole, under Vitest %i', (lane) =>
     expect([inCi.code, inCi.output.includes(`(${code})`), inCi.output.includes(named)]).toEqual([1, true, true])
   })
 
-  it('is told of and green on the machine of a developer, and one by one red in CI', async () => {
+  it('is told of and green on the machine of a developer, and one by one red in CI', { tags: 'thorough' }, async () => {
     const local = await project.run(['run'])
     const kept = await project.run(['run'], { env: ci })
     expect(local.code).toBe(0)

@@ -47,7 +47,9 @@ describeLanes('the recordings project in a config of Vitest %i', (lane) => {
     ])
   })
 
-  it('leaves the include of the user alone, and takes nothing over that is not for agents', async () => {
+  it('leaves the include of the user alone, and takes nothing over that is not for agents', {
+    tags: 'thorough',
+  }, async () => {
     const result = await run({
       'vitest.config.ts': configure(`plugins: [${plugin}], resolve: { alias: { '@amount': '/src/amount.ts' } }, test: {
         include: ['**/*.check.ts'], environment: './dom.ts', globals: true, retry: 3, testTimeout: 1,
@@ -81,7 +83,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect(result.stdout.match(/the server starts/g)).toHaveLength(1)
   })
 
-  it('does not retry, for a retry would hide that a replay is not deterministic', async () => {
+  it('does not retry, for a retry would hide that a replay is not deterministic', { tags: 'thorough' }, async () => {
     const result = await run({
       'vitest.config.ts': configure(`plugins: [${plugin}], test: { retry: 2 }`),
       'src/refund.ts': `import { tool } from 'vitest-harvest/record'
@@ -95,7 +97,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect([result.code, result.stdout.match(/asked once/g)?.length]).toEqual([1, 1])
   })
 
-  it('can stand alone: with inherit off, nothing of the root config reaches a case', async () => {
+  it('can stand alone: with inherit off, nothing of the root config reaches a case', { tags: 'thorough' }, async () => {
     const result = await run({
       'vitest.config.ts': configure(
         `plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent' }, inherit: false })], test: { setupFiles: ['./setup.ts'] }`,
@@ -182,7 +184,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect(stderr).toMatch(/pragma\.case\.yaml:5\n[^]*HARVEST_CASE_PRAGMA/)
   })
 
-  once('leaves a tape alone that holds such text', async () => {
+  once('leaves a tape alone that holds such text', { tags: 'thorough' }, async () => {
     const input = { order_id: 'A-1', said: `${pragma}\n// ${'@'}module-tag x` }
     const result = await run({ 'vitest.config.ts': config(), ...golden('quotes', refundBaseline, { input }) })
     expect([result.code, tests(result)]).toEqual([0, '2 passed (2)'])

@@ -63,7 +63,7 @@ describeLanes('the commands of Vitest %i', (lane) => {
     expect(shards.flatMap(ran).sort()).toEqual(['alpha', 'beta', 'gamma', 'src/plain.test.ts'])
   })
 
-  it('sum up what ran elsewhere when reports are merged', async () => {
+  it('sum up what ran elsewhere when reports are merged', { tags: 'thorough' }, async () => {
     await Promise.all([1, 2].map((part) => run('run', `--shard=${part}/2`, '--reporter=blob')))
     const { code, output } = await run('run', '--merge-reports')
     expect([code, /Recordings.*/.exec(output)?.[0]]).toEqual([0, 'Recordings  3 replayed'])

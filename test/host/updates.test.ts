@@ -178,7 +178,7 @@ export default () => refund({ order_id: 'B-2' })
       expect(output).toContain('HARVEST_ALLOW_CI_UPDATE=1')
     })
 
-  once('a second word allows it in CI', async () => {
+  once('a second word allows it in CI', { tags: 'thorough' }, async () => {
     const { changed } = await run(['run', 'golden', '--update-recordings'], {
       bin: 'vitest-harvest',
       env: { CI: '1', HARVEST_ALLOW_CI_UPDATE: '1' },
@@ -212,7 +212,7 @@ export default () => refund({ order_id: 'B-2' })
     expect(project.read(file)).toContain('baseline:\n  - lookup_order(order_id)\n')
     expect(project.read(file)).not.toContain('refund(')
   })
-  once('is a small diff: what changed, and why, and every comment is still there', async () => {
+  once('is a small diff: what changed, and why, and every comment is still there', { tags: 'thorough' }, async () => {
     await run(['run', 'golden/stale', '--update-recordings'], own)
     const lines = git('diff', '--unified=0', '--', 'recordings').split('\n')
     expect(lines.filter((line) => /^[-+](?![-+])/.test(line)).map((line) => line.replace(/at: .*/, 'at: now'))).toEqual(
@@ -233,7 +233,7 @@ export default () => refund({ order_id: 'B-2' })
     expect([again.code, project.hash()]).toEqual([0, before])
   })
 
-  once('never touches a tape, whatever is asked', async () => {
+  once('never touches a tape, whatever is asked', { tags: 'thorough' }, async () => {
     const tapes = Object.keys(cases).filter((file) => file.endsWith('.tape.jsonl'))
     reset()
     for (const file of tapes) utimesSync(path.join(project.folder, file), 1, 1)
@@ -246,26 +246,30 @@ export default () => refund({ order_id: 'B-2' })
     )
   })
 
-  once('needs a reason, however it is asked for: without one nothing is run and nothing written', async () => {
-    const spellings: readonly (readonly [number, readonly string[], RunOptions])[] = [
-      [2, ['run', '--update-recordings'], own],
-      [2, ['run', '--update-recordings', '--reason', ' '], own],
-      [2, ['run', '--update-recordings', `--reason=${'long '.repeat(200)}`], own],
-      [2, ['run', '--', '--update-recordings'], own],
-      [2, ['run', '--update=recordings'], own],
-      [1, ['run', '--', '--update-recordings'], {}],
-      [1, ['run', '--update=recordings'], {}],
-      [1, ['run'], { env: { VITEST_HARVEST_UPDATE: 'all' } }],
-    ]
-    reset()
-    const before = project.hash()
-    for (const [code, args, options] of lane === 5 ? spellings : spellings.slice(-2, -1)) {
-      const result = await project.run(args, options)
-      expect([args, result.code, result.output.includes('Test Files')]).toEqual([args, code, false])
-      expect(result.output).toContain('HARVEST_UPDATE_REASON')
-    }
-    expect(project.hash()).toBe(before)
-  })
+  once(
+    'needs a reason, however it is asked for: without one nothing is run and nothing written',
+    { tags: 'thorough' },
+    async () => {
+      const spellings: readonly (readonly [number, readonly string[], RunOptions])[] = [
+        [2, ['run', '--update-recordings'], own],
+        [2, ['run', '--update-recordings', '--reason', ' '], own],
+        [2, ['run', '--update-recordings', `--reason=${'long '.repeat(200)}`], own],
+        [2, ['run', '--', '--update-recordings'], own],
+        [2, ['run', '--update=recordings'], own],
+        [1, ['run', '--', '--update-recordings'], {}],
+        [1, ['run', '--update=recordings'], {}],
+        [1, ['run'], { env: { VITEST_HARVEST_UPDATE: 'all' } }],
+      ]
+      reset()
+      const before = project.hash()
+      for (const [code, args, options] of lane === 5 ? spellings : spellings.slice(-2, -1)) {
+        const result = await project.run(args, options)
+        expect([args, result.code, result.output.includes('Test Files')]).toEqual([args, code, false])
+        expect(result.output).toContain('HARVEST_UPDATE_REASON')
+      }
+      expect(project.hash()).toBe(before)
+    },
+  )
 
   it('of a word is of the case of that name: for one more that has it in its path nothing is written', {
     tags: 'thorough',
@@ -306,7 +310,9 @@ export default () => refund({ order_id: 'B-2' })
     for (const file of Object.keys(others)) rmSync(path.join(project.folder, file))
   })
 
-  it('is not written when the run had errors outside of its tests, and the run is red', async () => {
+  it('is not written when the run had errors outside of its tests, and the run is red', {
+    tags: 'thorough',
+  }, async () => {
     project.write(
       'src/stray.test.ts',
       `import { it } from 'vitest'\nit('is green', () => { Promise.reject(new Error('stray')) })\n`,

@@ -56,7 +56,9 @@ describeLanes('a workspace of Vitest %i', (lane) => {
     ])
   })
 
-  it('runs the cases of a package from the package, which does not see how the root names it', async () => {
+  it('runs the cases of a package from the package, which does not see how the root names it', {
+    tags: 'thorough',
+  }, async () => {
     const project = create({
       'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
       ...packageOf('a', 'one'),
@@ -137,7 +139,7 @@ describeLanes('a workspace of Vitest %i', (lane) => {
     expect([ofB.code, cases(ofB), tests(ofB)]).toEqual([0, ['1 (recordings): two'], '1 passed (1)'])
   })
 
-  it('runs the cases of a folder once, when two projects have the same plugin', async () => {
+  it('runs the cases of a folder once, when two projects have the same plugin', { tags: 'thorough' }, async () => {
     const entry = (name: string, more = '') =>
       `{ extends: true, plugins: [${plugin(more)}], test: { name: '${name}', include: ['src/**/*.test.ts'] } }`
     const files = { 'src/plain.test.ts': plain, ...refundSources, ...golden('one', refundBaseline) }
