@@ -207,7 +207,7 @@ export function describeAsked(
 }
 
 /** The address of a child as its command is typed: `stdio:node server.ts`; a long one is cut. */
-function childName(url: string): string {
+export function childName(url: string): string {
   const typed = url
     .replace(/%([\da-f]{2})/gi, (written, code: string) => {
       const char = String.fromCharCode(Number.parseInt(code, 16))

@@ -1,6 +1,6 @@
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
-import { type StepState, describeStep } from '../../match/step.ts'
+import { childName, type StepState, describeStep } from '../../match/step.ts'
 import { messageOf } from '../../seam/stdio.ts'
 import type { PushEvent, Tape } from '../../tape/index.ts'
 import { recordAgain } from './place.ts'
@@ -48,7 +48,7 @@ export function childFrame(frame: PushEvent): string {
 }
 
 function commandOf(url: string): string {
-  return url.replace(/^stdio:/, '')
+  return childName(url).replace(/^stdio:/, '')
 }
 
 function whatOf({ frame, text }: PushEvent): string {
