@@ -17,6 +17,7 @@ export {
   keptOn,
   notAwaited,
   notAwaitedInside,
+  queryBuiltFurther,
   readsOn,
 } from './problems/calls.ts'
 export { childFrame, childNotAwaited } from './problems/children.ts'

@@ -85,13 +85,14 @@ export function recordCall(
   }
   if (isThenable(answer)) {
     if (isQuery(answer)) run.leftOpen(issued, () => notAwaited(run, call, used))
+    const again = (): void => run.attempt(() => run.warn(notGivenBack(call, [`${queryBuilt}: awaited more than once`])))
     const hear = (settled: PromiseLike<unknown>): PromiseLike<unknown> =>
       observe(
         settled,
         (value) => settle(() => ({ result: run.encode(value) })),
         (error) => settle(() => ({ error: run.encode(error) })),
       )
-    return handOut(answer, { inside: (work) => seamState().runs.run(inside, work), hear }, used)
+    return handOut(answer, { inside: (work) => seamState().runs.run(inside, work), hear, again }, used)
   }
   if (isAsyncIterable(answer)) {
     run.leftOpen(issued, () => unheard(run, call, answer))
@@ -108,7 +109,7 @@ function builtFurther({ replay }: SeamCall, used: readonly string[]): readonly s
 }
 
 function built(used: readonly string[]): string {
-  return [...new Set(used)].map((name) => `${name}()`).join(', ')
+  return [...new Set(used)].join(', ')
 }
 
 /** Of a query that was not awaited: it may have run in another way. */

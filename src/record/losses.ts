@@ -48,22 +48,22 @@ export class CallLosses {
 
 /** Reported once for each wrapped function. */
 export function notGivenBack({ kind, name }: SeamCall, lost: readonly string[]): HarvestError {
+  const isQuery = lost.some((one) => one.startsWith(queryBuilt))
   const isAnswer = lost.some((one) => !one.startsWith('args'))
   return new HarvestError('HARVEST_TOOL_LOSS', {
     what: `A replay cannot reproduce everything this ${kind} does`,
     where: { [kind]: neutralLine(name, 120), lost: neutralLine(lost.join(', '), 300) },
     why: 'A tape is data: class instances lose their methods, callbacks are not called, arguments are not mutated.',
-    fix: [
-      ...(lost.some((one) => one.startsWith(queryBuilt))
-        ? ['to record the query as it is run: wrap the function that awaits it']
-        : []),
-      ...(isAnswer
-        ? [
-            `to restore it in a replay: ${kind === 'value' ? 'value(name, fn' : `${wrapper(kind)}(fn`}, { revive: (recorded) => … })`,
-          ]
-        : []),
-      ...(kind === 'value' ? [] : [`to run the function in a replay: ${wrapper(kind)}(fn, { replay: 'run' })`]),
-    ],
+    fix: isQuery
+      ? ['to record the query as it is run: wrap the function that awaits it']
+      : [
+          ...(isAnswer
+            ? [
+                `to restore it in a replay: ${kind === 'value' ? 'value(name, fn' : `${wrapper(kind)}(fn`}, { revive: (recorded) => … })`,
+              ]
+            : []),
+          ...(kind === 'value' ? [] : [`to run the function in a replay: ${wrapper(kind)}(fn, { replay: 'run' })`]),
+        ],
   })
 }
 

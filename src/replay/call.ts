@@ -48,6 +48,7 @@ export function serveCall(
     handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data, { isArgs: true })))
   const step = findCall(run, call, args, context)
   if (call.revive === undefined) run.served(call.name, step)
+  if (call.replay !== 'run') run.requireWholeQuery(step)
   run.checkOrder(step)
   if (call.kind !== 'value') run.countFrom(step)
   run.compareValues(step, undefined, () => ({ args, ...(context === undefined ? {} : { context }) }))

@@ -745,11 +745,15 @@ export class ReplayRun {
     }
   }
 
+  /** A recorded query that the agent built further is no green replay: the tape does not say to what. */
+  requireWholeQuery(step: CallState): void {
+    const built = step.event.lost?.find((one) => one.startsWith(queryBuilt))
+    if (built !== undefined) this.#serve(problem.queryBuiltFurther(this.place(), step, built))
+  }
+
   /** A recorded answer reaches the agent as the tape has it. */
   served(name: string, step: CallState): void {
-    const { result, error, yields = [], lost = [] } = step.event
-    if (lost.some((one) => one.startsWith(queryBuilt)))
-      this.notRevived.push({ name, stepNumber: step.number, part: 'result', at: '', what: 'query' })
+    const { result, error, yields = [] } = step.event
     const answers = { result, error, piece: yields[0]?.[2] }
     for (const [part, value] of Object.entries(answers)) {
       const [loss] = value === undefined ? [] : lossesIn(value)

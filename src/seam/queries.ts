@@ -7,10 +7,10 @@ export interface Hearing {
   readonly inside: <T>(work: () => T) => T
   /**
    * Hears how it settles, and hands that on.
-   *
-   * @param used - names of the methods that were called on it before, in order
    */
-  readonly hear: (settled: PromiseLike<unknown>, used: readonly string[]) => PromiseLike<unknown>
+  readonly hear: (settled: PromiseLike<unknown>) => PromiseLike<unknown>
+  /** Hears that a query is awaited once more, and so runs once more. */
+  readonly again?: () => void
 }
 
 /** Whether it does its work when it is awaited, as queries of knex and drizzle do: no promise of the language. */
@@ -23,20 +23,23 @@ export function isQuery(answer: unknown): answer is PromiseLike<unknown> {
  * itself, in a proxy: to await it here would run it too early. What its methods return is heard as well where it is a query.
  * One that is awaited once more runs once more, unheard.
  *
- * @param used - takes the names of methods as they are called
+ * @param used - takes what is called on a query, read of it and set on it before it is awaited: `where()`, `table`, `limit =`
  */
 export function handOut(
   answer: PromiseLike<unknown>,
-  { inside, hear }: Hearing,
+  { inside, hear, again }: Hearing,
   used: string[] = [],
 ): PromiseLike<unknown> {
-  if (types.isPromise(answer)) return hear(answer, used)
+  if (types.isPromise(answer)) return hear(answer)
   let isHeard = false
   const settle = (query: PromiseLike<unknown>): PromiseLike<unknown> => {
     const started = (): Promise<unknown> => new Promise((resolve, reject) => void query.then(resolve, reject))
-    if (isHeard) return started()
+    if (isHeard) {
+      again?.()
+      return started()
+    }
     isHeard = true
-    return hear(inside(started), used)
+    return hear(inside(started))
   }
   const proxies = new WeakMap<object, object>()
   const targets = new WeakMap<object, object>()
@@ -50,18 +53,31 @@ export function handOut(
       ['catch', (failed: (error: unknown) => unknown) => settle(query).then(undefined, failed)],
       ['finally', (done: () => void) => Promise.resolve(settle(query)).finally(done)],
     ])
+    const calledOn = (method: Method, name: string): Method =>
+      function (this: unknown, ...args: unknown[]): unknown {
+        used.push(name)
+        return given(Reflect.apply(method, own(this), args.map(own)))
+      }
+    const methods = new Map<unknown, Method>()
     const proxy: object = new Proxy(query, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key, target)
-        if (typeof value !== 'function' || isFixed(target, key)) return value
-        if (heard.has(key)) return heard.get(key)
-        if (key === 'constructor') return value
-        return function (this: unknown, ...args: unknown[]): unknown {
+        // Symbols and the class are looked at by whoever prints it.
+        if (key === 'constructor' || value === undefined || (typeof key === 'symbol' && typeof value !== 'function'))
+          return value
+        if (typeof value !== 'function' || isFixed(target, key)) {
           used.push(String(key))
-          return given(Reflect.apply(value, own(this), args.map(own)))
+          return value
         }
+        if (heard.has(key)) return heard.get(key)
+        const method = methods.get(value) ?? calledOn(value as Method, `${String(key)}()`)
+        methods.set(value, method)
+        return method
       },
-      set: (target, key, value) => Reflect.set(target, key, value, target),
+      set(target, key, value) {
+        used.push(`${String(key)} =`)
+        return Reflect.set(target, key, value, target)
+      },
       apply(target, self, args) {
         used.push('()')
         return given(Reflect.apply(target as never, own(self), args.map(own)))
@@ -73,6 +89,8 @@ export function handOut(
   }
   return proxyOf(answer)
 }
+
+type Method = (this: unknown, ...args: unknown[]) => unknown
 
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function'

@@ -6,7 +6,16 @@ import { bodyDifference } from '../../match/difference.ts'
 import { type StepState, describeStep } from '../../match/step.ts'
 import type { Drift, NotRevived } from '../../match/types.ts'
 import { decodeBytes, type RecordedResponse, type Tape } from '../../tape/index.ts'
-import { type ProblemLocation, accept, recordAgain, excerpt, showDifference, whereMade, where } from './place.ts'
+import {
+  type ProblemLocation,
+  accept,
+  recordAgain,
+  excerpt,
+  seeSteps,
+  showDifference,
+  whereMade,
+  where,
+} from './place.ts'
 import { isQuery, queryOf } from './requests.ts'
 
 export function wrongCall(
@@ -244,22 +253,22 @@ export function withLosses(error: HarvestError, lost: readonly NotRevived[]): Ha
   if (first === undefined) return error
   const { where: around, fix = [] } = error.facts
   const { name, stepNumber, part, at, what } = first
-  if (what === 'query') {
-    const said = `step ${stepNumber}, ${name}: the query that it returned, which the agent built further`
-    return withFacts(error, {
-      where: { ...around, 'not on the tape': neutralLine(said, 300) },
-      fix: [
-        ...fix,
-        `to record it as it is run: wrap the function that awaits it, or run it in a replay: tool(${neutralLine(name, 60)}, { replay: 'run' })`,
-      ],
-    })
-  }
   const place = at === '' ? '' : ` at ${at}`
   const said = `step ${stepNumber}, ${name}: the recorded ${part} was a \`${what}\`${place}; revive it`
   const shown = neutralLine(said, 300) + (more.length > 0 ? ` (and ${more.length} more)` : '')
   return withFacts(error, {
     where: { ...around, 'not revived': shown },
     fix: [...fix, `to restore it: tool(${neutralLine(name, 60)}, { revive: (recorded) => … })`],
+  })
+}
+
+/** A wrapped function returned a query, and the agent built it further before it awaited it: no tape holds to what. */
+export function queryBuiltFurther(place: ProblemLocation, step: StepState, lost: string): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The tape does not hold to what the agent built the query that a function returned`,
+    where: { ...where(place), call: describeStep(step), lost: neutralLine(lost, 300) },
+    why: 'It holds the call and the rows alone, so that no replay can tell whether the query is still the same.',
+    fix: ['wrap the function that awaits the query, and record the run again', seeSteps(place)],
   })
 }
 
