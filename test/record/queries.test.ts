@@ -145,9 +145,9 @@ describe('a query that a wrapped function returns', () => {
     expect([verdictOf(result).verdict, ran]).toEqual(['same', []])
   })
 
-  test.each<[how: string, agent: (filter: string) => PromiseLike<readonly string[]>]>([
-    ['built to the same', (filter) => q('orders').where(filter)],
-    ['not built any more', () => q('orders')],
+  test.each<[how: string, agent: (filter: string) => Promise<readonly string[]>]>([
+    ['built to the same', async (filter) => q('orders').where(filter)],
+    ['not built any more', async () => q('orders')],
     ['built where it can be', async (filter) => (q('orders') as Partial<Query>).where?.(filter) ?? []],
   ])('that was built further is no green replay, %s, and the error says what no tape holds', async (_, agent) => {
     const { tape } = await record(async () => (await q('orders').where('id = 7')).length)
@@ -163,13 +163,6 @@ describe('a query that a wrapped function returns', () => {
         )
         expect(message).toContain('→ wrap the function that awaits the query, and record the run again')
       }
-  })
-
-  test('that is revived in a replay is no green one either', async () => {
-    const revived = tool('q', (table: string) => new Query(table), { revive: () => new Query('revived') })
-    const { tape } = await record(async () => (await revived('orders').where('id = 7')).length)
-    const result = await replayTape(tape, async () => (await revived('orders').where('id = 8')).length)
-    expect(verdictOf(result).verdict).toBe('different')
   })
 
   test('that is awaited once more is run once more, and the recorder says so', async () => {
