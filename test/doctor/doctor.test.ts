@@ -37,6 +37,8 @@ const parts = [
   'process.argv.length',
   'process.argv.length > 40',
   'process.ppid % 2',
+  'process.umask() === 0',
+  'statfsSync(".").blocks',
   'process.uptime() > 24 * 3600',
   'os.uptime() > 3600',
   'os.totalmem() > 1e12',
@@ -180,7 +182,7 @@ describe('a part of an answer', () => {
     const file = join(project.folder, 'vitest.config.ts')
     const config = readFileSync(file, 'utf8')
     mkdirSync(join(project.folder, 'var/empty'), { recursive: true })
-    const text = `import { readdirSync, readFileSync, statSync } from 'node:fs'
+    const text = `import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import os from 'node:os'
 import { ask, type Input } from '../ask.ts'

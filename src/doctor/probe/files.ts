@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from '../../seam/source.ts'
-import { alteredCopy, snapshot, standIn } from './alter.ts'
-import { type Manner, patch, patchAround } from './patching.ts'
+import { alteredCopy, grow, shrink, snapshot, standIn } from './alter.ts'
+import { type Manner, patch, patchAnswers, patchAround } from './patching.ts'
 import {
   ask,
   isMade,
@@ -33,6 +33,7 @@ export function probeFiles(): void {
   probeWriting()
   probeReading()
   probeStats()
+  probeRoom()
   probeFolders()
   probeTemporaryNames()
 }
@@ -110,6 +111,18 @@ function probeStats(): void {
       return other === undefined ? undefined : { args: [other, ...args.slice(1)] }
     })
   }
+}
+
+/** How much room a file system has: that of the machine. */
+function probeRoom(): void {
+  for (const [target, key, manner] of mannersOf('statfs'))
+    patchAnswers<object>(
+      target,
+      key,
+      manner,
+      () => ({ kind: 'machine', name: `fs.${key}()` }),
+      () => ({ 'much room': grow as (noted: object) => object, 'no room': shrink as (noted: object) => object }),
+    )
 }
 
 function atOtherTimes(stats: fs.Stats): fs.Stats {

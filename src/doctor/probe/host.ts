@@ -115,6 +115,8 @@ function probeProcess(): void {
       },
     },
   )
+  const masks: Ways<unknown> = { 'another mask': (noted) => (noted as number) ^ 0o077, 'no mask': () => 0 }
+  patchAnswer(process, 'umask', { kind: 'process', name: 'process.umask()' }, masks)
   patchAnswer(process, 'getgroups', { kind: 'process', name: 'process.getgroups()' }, amount)
   const upFor = process.uptime()
   patchAnswer(process, 'uptime', { kind: 'clock', name: 'process.uptime()' }, countingFrom(upFor, 1))
