@@ -150,7 +150,7 @@ function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unk
         throw error
       },
     )
-  return handOut(value, { inside: (work) => seamState().runs.run(view, work), hear })
+  return handOut(value, { view, hear })
 }
 
 /** A recorded or made-up answer, as long after the call as it took. */
@@ -241,7 +241,7 @@ function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: V
         throw error
       },
     )
-  return handOut(value, { inside: (work) => seamState().runs.run(view, work), hear })
+  return handOut(value, { view, hear })
 }
 
 function settle(run: ForkRun, { result, error, wrote }: CallEvent, heard: Heard, moment: Moment): void {

@@ -302,7 +302,7 @@ class LiveRun {
           throw error
         },
       )
-    return handOut(answer, { inside: (work) => seamState().runs.run(view, work), hear })
+    return handOut(answer, { view, hear })
   }
 
   encode(value: unknown) {

@@ -219,6 +219,11 @@ export function childName(url: string): string {
 
 const longestName = 80
 
+/** The same without its scheme: `node server.ts`. */
+export function commandOf(url: string): string {
+  return childName(url).replace(/^stdio:/, '')
+}
+
 export function shortUrl(url: string): string {
   if (!URL.canParse(url)) return url
   const { host, pathname, search } = new URL(url)

@@ -7,9 +7,9 @@ const spinLimit = 100_000
 
 const clocks = ['now', 'perf'] as const
 
-/** An answer that is waited for once more takes at least and at most so many times as long as when recorded, */
+/** How many times as long as when recorded an answer takes at least and at most whose wait is drawn once more. */
 const [fastest, slowest] = [0.5, 2]
-/** and as many more ms at most, as a timer does that fires. */
+/** So many ms more, at most, such an answer takes, and a timer. */
 const jitterMs = 8
 
 /** How a clock that is drawn once more goes on: `real` time is its own chance. */

@@ -109,6 +109,12 @@ const hasBody = (key: string): boolean => looking.asBefore || (/[A-Za-z0-9+/=]{1
 
 const hasDigit = (secret: string): boolean => /\d/.test(secret)
 
+const bearer: Omit<Shape, 'pattern'> = {
+  kind: 'bearer-token',
+  anchors: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20', 'Bearer+', 'bearer+'],
+  contextual: true,
+}
+
 const shapes: readonly Shape[] = [
   {
     kind: 'slack-token',
@@ -147,19 +153,15 @@ const shapes: readonly Shape[] = [
   },
   { kind: 'jwt', anchors: ['eyJ'], pattern: /eyJ[\w-]{5,65536}\.eyJ[\w-]{5,65536}\.[\w-]{5,65536}/y },
   {
-    kind: 'bearer-token',
-    anchors: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20', 'Bearer+', 'bearer+'],
+    ...bearer,
     pattern: /bearer(?:[ +]|%20){1,4}([\w.~+/-]{8,65536}={0,2})/iy,
     holds: hasDigit,
-    contextual: true,
   },
   {
-    kind: 'bearer-token',
-    anchors: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20', 'Bearer+', 'bearer+'],
+    ...bearer,
     since: 14,
     pattern: /bearer(?:[ +]|%20){1,4}([\w.~+/-]{16,65536}={0,2})/iy,
     holds: (secret) => !hasDigit(secret) && hasFewWords(secret),
-    contextual: true,
   },
   {
     kind: 'basic-auth',

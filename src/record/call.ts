@@ -64,7 +64,8 @@ export function recordCall(
     if (counted !== undefined) counted.isAnswered = true
     run.answered(issued, () => {
       const settled = { settled: run.moment(after), ...rest(), ...written(run, call, handed) }
-      const lost = [...(losses?.of({ ...issued, ...settled }) ?? []), ...builtFurther(call, used)]
+      const found = losses?.of({ ...issued, ...settled }) ?? []
+      const lost = used.length === 0 ? found : [...found, ...builtFurther(call, used)]
       if (lost.length === 0) return settled
       run.warn(notGivenBack(call, lost))
       return { ...settled, lost }
@@ -84,15 +85,16 @@ export function recordCall(
     throw error
   }
   if (isThenable(answer)) {
-    if (isQuery(answer)) run.leftOpen(issued, () => notAwaited(run, call, used))
-    const again = (): void => run.attempt(() => run.warn(notGivenBack(call, [`${queryBuilt}: awaited more than once`])))
     const hear = (settled: PromiseLike<unknown>): PromiseLike<unknown> =>
       observe(
         settled,
         (value) => settle(() => ({ result: run.encode(value) })),
         (error) => settle(() => ({ error: run.encode(error) })),
       )
-    return handOut(answer, { inside: (work) => seamState().runs.run(inside, work), hear, again }, used)
+    if (!isQuery(answer)) return hear(answer)
+    run.leftOpen(issued, () => notAwaited(run, call, used))
+    const again = (): void => run.attempt(() => run.warn(notGivenBack(call, [`${queryBuilt}: awaited more than once`])))
+    return handOut(answer, { view: inside, hear, again }, used)
   }
   if (isAsyncIterable(answer)) {
     run.leftOpen(issued, () => unheard(run, call, answer))
@@ -105,11 +107,7 @@ export function recordCall(
 /** What was added to a query before it was awaited: the call stands on the tape without that. */
 function builtFurther({ replay }: SeamCall, used: readonly string[]): readonly string[] {
   // Where the body runs in a replay, its query is there to be built.
-  return used.length === 0 || replay === 'run' ? [] : [`${queryBuilt}: ${built(used)}`]
-}
-
-function built(used: readonly string[]): string {
-  return [...new Set(used)].join(', ')
+  return used.length === 0 || replay === 'run' ? [] : [`${queryBuilt}: ${[...new Set(used)].join(', ')}`]
 }
 
 /** Of a query that was not awaited: it may have run in another way. */

@@ -241,7 +241,7 @@ function runForReal(
           throw error
         }),
     )
-  return handOut(result, { inside: (work) => seamState().runs.run(view, work), hear })
+  return handOut(result, { view, hear })
 }
 
 function serveIterable(

@@ -137,8 +137,7 @@ function toolListWords({ path, part }: FoundDrift, ...[before, now]: Sides): str
     const words = wordsOf(was, is, `tools[${name}]`)
     return words === '' ? [] : [words]
   })
-  const words = [...lists.said.map((text) => neutralLine(text, 200)), ...within].join('; ')
-  return words.length > shownWords ? `${words.slice(0, shownWords - 1)}…` : words
+  return joined([...lists.said.map((text) => neutralLine(text, 200)), ...within])
 }
 
 /** How the paths of a tool begin, of which it does not go without saying where in it something changed; of a list, its name. */
@@ -162,7 +161,11 @@ function wordsOf(before: Json | undefined, now: Json | undefined, root?: string)
   const byWords = [...Map.groupBy(leaves, ({ before: was, now: is }) => wordDiff(...shownValues(was, is)))]
   const shown = byWords.slice(0, shownLeaves).map(([diff, same]) => labelOf(same, leaves.length > 1, root) + diff)
   const more = byWords.slice(shownLeaves).reduce((sum, [, same]) => sum + same.length, 0)
-  const words = [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('; ')
+  return joined([...shown, ...(more > 0 ? [`… and ${more} more`] : [])])
+}
+
+function joined(parts: readonly string[]): string {
+  const words = parts.join('; ')
   return words.length > shownWords ? `${words.slice(0, shownWords - 1)}…` : words
 }
 

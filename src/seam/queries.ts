@@ -1,13 +1,12 @@
 import { types } from 'node:util'
-import { isThenable } from './shape.ts'
+import { isObject, isThenable } from './shape.ts'
+import { type RunContext, seamState } from './source.ts'
 
 /** Who hears of a promise that a wrapped function returned. */
 export interface Hearing {
-  /** Runs what a query does when it is awaited. */
-  readonly inside: <T>(work: () => T) => T
-  /**
-   * Hears how it settles, and hands that on.
-   */
+  /** The run as what a query does sees it when it is awaited. */
+  readonly view: RunContext
+  /** Hears how it settles, and hands that on. */
   readonly hear: (settled: PromiseLike<unknown>) => PromiseLike<unknown>
   /** Hears that a query is awaited once more, and so runs once more. */
   readonly again?: () => void
@@ -27,7 +26,7 @@ export function isQuery(answer: unknown): answer is PromiseLike<unknown> {
  */
 export function handOut(
   answer: PromiseLike<unknown>,
-  { inside, hear, again }: Hearing,
+  { view, hear, again }: Hearing,
   used: string[] = [],
 ): PromiseLike<unknown> {
   if (types.isPromise(answer)) return hear(answer)
@@ -39,7 +38,7 @@ export function handOut(
       return started()
     }
     isHeard = true
-    return hear(inside(started))
+    return hear(seamState().runs.run(view, started))
   }
   const proxies = new WeakMap<object, object>()
   const targets = new WeakMap<object, object>()
@@ -91,10 +90,6 @@ export function handOut(
 }
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
-
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
-}
 
 /** A proxy may not give another value for it. */
 function isFixed(target: object, key: PropertyKey): boolean {

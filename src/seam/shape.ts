@@ -43,7 +43,7 @@ export function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknow
   return isObject(value) && holds(() => Object.prototype.toString.call(value) === '[object AsyncGenerator]')
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }
 

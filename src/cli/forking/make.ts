@@ -60,8 +60,8 @@ export interface MadeFork {
 
 export interface MakeOptions extends Pick<JobsOptions, 'parallel'> {
   readonly purse: Purse
-  /** Milliseconds one fork may take. Default: as for cases. */
-  readonly timeoutMs?: number
+  /** Milliseconds one fork may take. */
+  readonly timeoutMs: number
   /** Runs all of them again. */
   readonly isFresh: boolean
   /** 2: each is followed by its control. Default 1. */
@@ -201,7 +201,7 @@ async function run(
     agent,
     task: { name: 'fork' as const, options: task as unknown as Json },
     ...caseOf(parent),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
   }
   const forks: ForkTaskAnswer['forks'][number][] = []
   let control: ForkTaskAnswer['control'] | undefined

@@ -1,6 +1,6 @@
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
-import { childName, type StepState, describeStep } from '../../match/step.ts'
+import { commandOf, type StepState, describeStep } from '../../match/step.ts'
 import { messageOf } from '../../seam/stdio.ts'
 import type { PushEvent, Tape } from '../../tape/index.ts'
 import { recordAgain } from './place.ts'
@@ -45,10 +45,6 @@ export function childNotAwaited(
 /** `its exit with 0 (node server.js)` */
 export function childFrame(frame: PushEvent): string {
   return `${whatOf(frame)} (${commandOf(frame.url)})`
-}
-
-function commandOf(url: string): string {
-  return childName(url).replace(/^stdio:/, '')
 }
 
 function whatOf({ frame, text }: PushEvent): string {

@@ -10,7 +10,7 @@ import {
   type CallState,
   type ExchangeState,
   type StepState,
-  childName,
+  commandOf,
   describeAsked,
   describeEvent,
   describeStep,
@@ -219,7 +219,7 @@ function endedOtherwise(place: ProblemLocation, { method, url, bodyText }: Match
   const steps = place.tape.events.filter(isStep)
   const at = steps.findIndex((event) => event.kind === 'exchange' && event.url === url && isEnding(event))
   const recorded = steps[at]
-  const child = neutralLine(childName(url).replace(/^stdio:/, ''), 120)
+  const child = neutralLine(commandOf(url), 120)
   const how = method === 'END' ? `ended the input of ${child}` : `sent ${neutralLine(bodyText, 40)} to ${child}`
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent ${how}, and ${recorded === undefined ? 'left it alone' : 'ended it in another way'} when recorded`,

@@ -78,17 +78,28 @@ export function interceptHttp(): void {
 }
 
 interface Emits {
+  readonly readyState?: string
   listenerCount(type: string): number
+}
+
+/** Mock servers (MSW 3, nock 15) keep their interceptors where ours are: each kind exists once for a copy of the package. */
+function interceptorNamed(name: string): Emits | undefined {
+  const { __MSW_INTERCEPTORS_REGISTRY: registry } = globalThis as {
+    readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, Emits>
+  }
+  return registry?.get(Symbol.for(name))
+}
+
+/** Whether a mock server answers sockets already. */
+export function isMockListening(): boolean {
+  return interceptorNamed('socket-interceptor')?.readyState === 'ACTIVE'
 }
 
 /** What a mock server listens on as well that uses our copy of the interceptors: they exist once in a process. */
 const shared = sharedOf('intercept.mocks', (): { requests?: Emits; sockets?: Emits; own: number } => ({ own: 0 }))
 
 function hearMocks(sockets: Emits): void {
-  const { __MSW_INTERCEPTORS_REGISTRY: registry } = globalThis as {
-    readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, Emits>
-  }
-  const requests = registry?.get(Symbol.for('node-http-request-source'))
+  const requests = interceptorNamed('node-http-request-source')
   if (requests === undefined) throw new Error('@mswjs/interceptors keeps its source of requests elsewhere')
   Object.assign(shared, { requests, sockets })
   shared.own = heard()

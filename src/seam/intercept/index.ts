@@ -6,7 +6,7 @@ import { interceptTimers } from '../timers.ts'
 import { attributeRequests } from './attribution.ts'
 import { answerExpectedOn } from './expected-http.ts'
 import { installGuard } from './guard.ts'
-import { interceptHttp, isMockSharing } from './http.ts'
+import { interceptHttp, isMockListening, isMockSharing } from './http.ts'
 import { interceptHttp2 } from './http2.ts'
 import { keepOnTop } from './on-top.ts'
 import { interceptStdio } from './stdio.ts'
@@ -66,12 +66,4 @@ function readGlobals(): void {
   // Storage has no part in a replay, and Node warns of it.
   for (const name of Object.getOwnPropertyNames(globalThis))
     if (!/^(?:local|session)Storage$/.test(name)) Reflect.get(globalThis, name)
-}
-
-/** Whether a mock server (MSW 3, nock 15) answers sockets already: both keep their interceptors here. */
-function isMockListening(): boolean {
-  const { __MSW_INTERCEPTORS_REGISTRY: registry } = globalThis as {
-    readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, { readonly readyState?: string }>
-  }
-  return registry?.get(Symbol.for('socket-interceptor'))?.readyState === 'ACTIVE'
 }
